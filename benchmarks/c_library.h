@@ -30,6 +30,8 @@ class Library {
       : handle_(dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL)), prefix_(std::move(prefix)) {
     if (handle_ == nullptr) Die(dlerror());
   }
+  // True if the library has a function of that name.
+  bool Has(const char* name) const { return dlsym(handle_, (prefix_ + name).c_str()) != nullptr; }
   // Returns a function for the caller to keep, so that calls whose cost matters do not look it up.
   template <typename Signature>
   Signature* Function(const char* name) const {

@@ -12,6 +12,7 @@
 #include <string>
 #include <string_view>
 
+#include "varve/memtablerep.h"
 #include "varve/status.h"
 
 #include "memtable/entry.h"
@@ -110,8 +111,12 @@ inline constexpr const MemTableRepType* kMemTableReps[] = {
     &kVectorRep,
 };
 
-// Returns null if there is none of that name.
+// Returns null if there is none of that name. RocksDB's hash lists promise less than the default
+// list, which is built for them.
 [[nodiscard]] inline const MemTableRepType* FindMemTableRep(std::string_view name) {
+  if (name == HashSkipListRepFactory::kNickName() || name == HashLinkListRepFactory::kNickName()) {
+    return &kBlockedSkipListRep;
+  }
   for (const MemTableRepType* const type : kMemTableReps) {
     if (type->name == name) return type;
   }

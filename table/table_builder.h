@@ -22,6 +22,7 @@ class SliceTransform;
 class Statistics;
 class WritableFileWriter;
 
+// Arguments of building a table, for all formats. Pointers are not owned, and outlive the builder.
 struct TableBuildOptions {
   const InternalKeyComparator* icmp = nullptr;
   // False: the caller leaves timestamps out of keys. Has no meaning without timestamps.
@@ -74,17 +75,22 @@ class TableBuilder {
   // Adds a point entry. Requires strictly ascending internal keys. After an order violation or any
   // earlier error, status() is bad and the call does nothing.
   virtual void Add(const Slice& internal_key, const Slice& value) = 0;
-  // Adds a range tombstone fragment: begin is an internal key of type kTypeRangeDeletion, end is a
-  // user key. Requires ascending order among fragments; may be called at any time before Finish.
+  // Adds a range tombstone: `begin_internal_key` is of type kTypeRangeDeletion, `end_user_key` is
+  // exclusive, and both have the timestamp if keys have one. Requires ascending begins; may be
+  // called at any time before Finish.
   virtual void AddTombstone(const Slice& begin_internal_key, const Slice& end_user_key) = 0;
+  // Writes what is buffered and all that follows the data. Must be called once, after the last
+  // entry. Returns the first error of any call; then the file is of no use.
   virtual Status Finish() = 0;
-  // After this call nothing touches the file any more.
+  // Gives the table up: waits for the builder's threads, after which nothing touches the file any
+  // more. May be called instead of Finish, or after it has failed.
   virtual void Abandon() = 0;
 
+  // Returns the first error; nothing is accepted after it.
   virtual Status status() const = 0;
   virtual uint64_t entry_count() const = 0;  // number of points and tombstones
-  // Returns the bytes written so far; the result may be too large by what blocks still in the
-  // pipeline take. Exact after Finish.
+  // Returns the bytes written so far. Blocks that are still being compressed count with an upper
+  // bound of their sizes. Exact after Finish.
   virtual uint64_t FileSize() const = 0;
   // Returns FileSize plus the bytes that are buffered.
   virtual uint64_t EstimatedFileSize() const = 0;
@@ -103,5 +109,9 @@ class TableBuilder {
   // True if a collector wants the file to be compacted soon. Valid after Finish.
   virtual bool NeedsCompaction() const = 0;
 };
+
+// Returns the factory if its tables can hold range deletions; else one of block-based tables.
+std::shared_ptr<const TableFactory> FactoryWithTombstones(
+    const std::shared_ptr<const TableFactory>& factory);
 
 }  // namespace varve

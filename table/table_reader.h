@@ -25,12 +25,16 @@ class CacheCharge;
 class RandomAccessFileReader;
 class Statistics;
 
+class TableFormat;
 class TableReader;
-class BlockTableReader;
 
+// Arguments of opening a table, for all formats. Raw pointers are not owned, and outlive the
+// reader.
 struct TableOpenOptions {
   const InternalKeyComparator* icmp = nullptr;  // must outlive the reader
-  std::shared_ptr<const TableFactory> factory;  // decides the table's format and its options
+  // Holds the options of tables of its format; a table of another format is read with the defaults
+  // of that format. May be null.
+  std::shared_ptr<const TableFactory> factory;
   // True: blocks are read from the file even if they are cached, and are not cached.
   bool past_cache = false;
   // The reader keeps a reference. Used for prefix filters if its name matches the table's.
@@ -54,6 +58,7 @@ struct TableOpenOptions {
   std::shared_ptr<CacheCharge> charge;
 };
 
+// Arguments of an iterator over a table.
 struct TableIterOptions {
   bool for_compaction = false;  // uses a large fixed readahead and does not fill the cache
   bool skip_filters = false;
@@ -72,7 +77,8 @@ struct TableIterOptions {
   [[nodiscard]] bool WantsPrefix() const { return prefix_wanted == nullptr || *prefix_wanted; }
 };
 
-// Stores what a table has found out about a key before its turn; it is used by the table's own Get.
+// Stores what PrefetchSpeculatively of a table has found out about a key, for the Get of the same
+// table and the same lookup.
 struct TableHint {
   const TableReader* table = nullptr;  // null: the hint is empty
   size_t place = 0;                    // meaning is private to the table
@@ -92,7 +98,8 @@ struct SalvageCount {
 // but not the reader, which must outlive them.
 class TableReader {
  public:
-  // Opens a table in the format of options.factory. Returns NotSupported if that format is unknown.
+  // Opens a table in the format that its last bytes name, whatever the factory is. Returns
+  // NotSupported, with the format and the file, for a format that is known but cannot be read.
   static Status Open(const TableOpenOptions& options, std::unique_ptr<RandomAccessFileReader> file,
                      uint64_t file_size, std::unique_ptr<TableReader>* reader);
   virtual ~TableReader() = default;
@@ -110,12 +117,12 @@ class TableReader {
   // Prefetches the memory that Get begins with. Useful if the caller has other work to do before
   // Get.
   virtual void Prefetch(const PointLookup& /*lookup*/) const {}
-  // Like Prefetch, but for the last table of the lookup, which usually has the key: prefetches its
-  // data too. Does not call a user comparator. *hint is to be passed to Get.
+  // Does what Prefetch does, and prefetches the key's data too. It is called for the last table of
+  // the lookup, which usually has the key. Does not call a user comparator. Sets *hint, which is to
+  // be passed to Get, or leaves it as it is if there is nothing to pass.
   virtual void PrefetchSpeculatively(const PointLookup& /*lookup*/, TableHint* /*hint*/) const {}
-  // Returns this table if MultiGetFromTables processes its look-ups in stages, or null if it
-  // processes them one after the other.
-  virtual const BlockTableReader* staged() const { return nullptr; }
+  // Returns the table's format, which looks up several keys in several of its tables at once.
+  virtual const TableFormat& format() const = 0;
   // Returns false only if the filter proves that no entry of the key is in this table. Does no I/O
   // but for the filter.
   virtual bool KeyMayMatch(const ReadOptions& options, const PointLookup& lookup) const = 0;
@@ -128,6 +135,7 @@ class TableReader {
   // Returns the range tombstones, with sequence overrides applied, or null if the table has none.
   virtual const std::shared_ptr<const FragmentedTombstones>& tombstones() const = 0;
 
+  // Returns the table's properties, never null.
   virtual const std::shared_ptr<const TableProperties>& properties() const = 0;
   // Gives every entry this sequence number, whatever the file says. Requires that the reader is not
   // shared yet.
@@ -137,8 +145,8 @@ class TableReader {
   // Returns the approximate byte offset in the file of the key's data.
   virtual uint64_t ApproximateOffsetOf(const ReadOptions& options,
                                        const Slice& internal_key) const = 0;
-  // Returns an estimate of the share of the data blocks that are in the block cache, from 0 to 1.
-  // 0 where it is not known: for partitioned indexes and caches of a program's own.
+  // Returns an estimate of the share of the data blocks that are in the block cache, from 0 to 1; 0
+  // where it is not known, for partitioned indexes and caches of a program's own.
   virtual double CachedShare() const { return 0; }
   // Drops the table's data blocks from the block cache; called when the file is obsolete. Blocks of
   // a partitioned index, or of one that is only cached, stay until they are evicted.
@@ -151,21 +159,23 @@ class TableReader {
   using PaceReads = std::function<Status(uint64_t bytes)>;
   virtual Status VerifyChecksum(const ReadOptions& options, const PaceReads& pace) const = 0;
   Status VerifyChecksum(const ReadOptions& options) const { return VerifyChecksum(options, {}); }
-  // Passes the file's point entries to `take`, block by block and past the cache, in order and as
-  // NewIterator shows them. Skips and counts each block that cannot be read or is malformed. Ends
-  // early with the error that `take` returns. An index that cannot be read ends it, too, and counts
-  // as one block.
+  // Passes the file's point entries to `take`, block by block, in order and as NewIterator shows
+  // them. Compares each block's checksum in the file, even if the block is cached, and puts none
+  // into the cache. Skips and counts each block that cannot be read or is malformed; entries before
+  // the damage in a malformed block may have been passed. Ends early with the error that `take`
+  // returns. An index that cannot be read on ends it with OK, and counts as one block.
   using TakeEntry = std::function<Status(const Slice& internal_key, const Slice& value)>;
   virtual Status Salvage(const TakeEntry& take, SalvageCount* count) const = 0;
-  // Checks what opening takes on trust, for tables made by others: that the index is in order, and
-  // that its blocks are adjacent in the file. Reads only the index.
+  // Checks what opening takes on trust, for tables made by others: that the separators of the index
+  // ascend, and that its blocks follow each other in the file and do not overlap. Reads only the
+  // index. Returns Corruption if that is not so.
   virtual Status CheckIndex(const ReadOptions& /*options*/) const {
     return Status::NotSupported("TableReader::CheckIndex");
   }
-  // Does what CheckIndex does, then reads every data block past the cache and checks that its
-  // entries are well formed and in order, and that the index leads to them. Passes each entry to
-  // `take` as NewIterator shows it; any error it returns ends the reading. `pace` is as for
-  // VerifyChecksum.
+  // Does what CheckIndex does, then gets every data block, from the cache if it is there, and
+  // checks that its entries are well formed and in order, and that the index leads to them. Puts no
+  // block into the cache. Passes each entry to `take` as NewIterator shows it; any error it returns
+  // ends the reading. `pace` is as for VerifyChecksum.
   virtual Status CheckEntries(const ReadOptions& /*options*/, const TakeEntry& /*take*/,
                               const PaceReads& /*pace*/) const {
     return Status::NotSupported("TableReader::CheckEntries");

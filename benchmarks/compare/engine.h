@@ -24,14 +24,29 @@ namespace compare {
 // machine.
 enum class Durability { kNoLog, kLogged, kSynced };
 
+enum class Style { kLevels, kUniversal, kFifo };
+
+// Says if values of 512 bytes and more lie in blob files, and how these lose their garbage: the
+// options have RocksDB's names and meanings.
+struct Blobs {
+  bool apart = false;
+  double age_cutoff = 0.25;
+  double force_threshold = 1.0;
+};
+
 // Says how a row opens its database. Everything else is each library's default.
 struct Settings {
   size_t cache_bytes = size_t{4} << 30;
   size_t write_buffer = size_t{64} << 20;
-  bool compacts = true;       // else flushed runs stay as they are, and writes never stall
-  bool unordered = false;     // concurrent writes in no order
-  bool small_levels = false;  // tables of 16 MiB, a first level of 64 MiB
-  bool compresses = false;    // LZ4; Snappy for LevelDB
+  bool compacts = true;          // else flushed runs stay as they are, and writes never stall
+  bool unordered = false;        // concurrent writes in no order
+  bool small_levels = false;     // tables of 16 MiB, a first level of 64 MiB
+  bool compresses = false;       // LZ4; Snappy for LevelDB
+  Style style = Style::kLevels;  // of compactions; others need has_rocksdb_api
+  Blobs blobs;                   // need has_rocksdb_api
+  bool reads_directly = false;   // past the page cache; needs has_rocksdb_api
+  // PlainTables in the place of block-based ones, mapped; their prefixes are eight bytes of a key.
+  bool plain_tables = false;  // needs has_rocksdb_api
 };
 
 // Names what not every engine can do. A row that needs an ability is left out for the others.
@@ -42,12 +57,14 @@ struct Abilities {
   bool writes_without_log = false;  // the log can be left out
   bool writes_unordered = false;
   bool has_rocksdb_api = false;  // rocksdb() gives something
+  bool has_entities = false;     // and that API has our functions for entities
 };
 
 // Holds an open database behind RocksDB's C API, for rows of calls that only that API has.
 struct RocksDbHandles {
   const c_library::Library* library = nullptr;
   c_library::Opaque* db = nullptr;
+  c_library::Opaque* family = nullptr;   // the only one
   c_library::Opaque* options = nullptr;  // that it was opened with
 };
 

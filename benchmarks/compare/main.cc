@@ -27,6 +27,9 @@ DEFINE_string(peer, "",
               "liblmdb; none: no others; empty: those in build/peers (see tools/peers), else the "
               "system's");
 DEFINE_string(only, "", "Rows, by name or first parts of it, commas between them; empty: all");
+DEFINE_string(set, "",
+              "Rows of a subject at a scale that takes few minutes: styles or values; --only and "
+              "--n still count");
 DEFINE_int32(rounds, 3, "Processes a row and library, in turn");
 DEFINE_uint64(n, 1'000'000, "Keys of the usual data set");
 DEFINE_double(seconds, 30, "That rows of latencies last");
@@ -55,13 +58,37 @@ namespace fs = std::filesystem;
   std::exit(1);
 }
 
+// Changes a flag that the command line leaves alone.
+void SetDefault(const char* flag, const char* value) {
+  gflags::SetCommandLineOptionWithMode(flag, value, gflags::SET_FLAG_IF_DEFAULT);
+}
+
 void UseQuickScale() {
-  const auto set = [](const char* name, const char* value) {
-    gflags::SetCommandLineOptionWithMode(name, value, gflags::SET_FLAG_IF_DEFAULT);
-  };
-  set("n", "100000");
-  set("rounds", "1");
-  set("seconds", "2");
+  SetDefault("n", "100000");
+  SetDefault("rounds", "1");
+  SetDefault("seconds", "2");
+}
+
+// The rows of a subject, and the scale at which they show it.
+struct RowSet {
+  const char* name;
+  const char* rows;
+  const char* n;
+};
+
+constexpr RowSet kRowSets[] = {
+    {"styles", "universal,fifo,plain", "500000"},
+    {"values", "inline,blobs,entities", "300000"},
+};
+
+void UseSet() {
+  for (const RowSet& set : kRowSets) {
+    if (FLAGS_set != set.name) continue;
+    SetDefault("only", set.rows);
+    SetDefault("n", set.n);
+    return;
+  }
+  Fail("--set: styles or values");
 }
 
 Scale ScaleFromFlags() {
@@ -211,7 +238,7 @@ class Comparison {
 };
 
 // Draws the charts by tools/chart, which reads the CSV.
-bool Draw(const Setting& setting, const std::string& csv, const std::string& chart) {
+bool DrawChart(const Setting& setting, const std::string& csv, const std::string& chart) {
   std::vector<std::string> words = {VARVE_CHART_PROGRAM, "comparison", csv, chart,
                                     CaptionOf(setting)};
   std::vector<char*> arguments;
@@ -235,7 +262,7 @@ bool WriteFiles(const Setting& setting, const std::vector<Line>& lines, const st
   const std::string csv = FLAGS_csv.empty() ? work + "/figures.csv" : FLAGS_csv;
   check(WriteCsv(csv, setting, lines), csv);
   if (!FLAGS_markdown.empty()) check(WriteMarkdown(FLAGS_markdown, setting, lines), FLAGS_markdown);
-  if (!FLAGS_chart.empty()) check(Draw(setting, csv, FLAGS_chart), FLAGS_chart);
+  if (!FLAGS_chart.empty()) check(DrawChart(setting, csv, FLAGS_chart), FLAGS_chart);
   return written;
 }
 
@@ -250,6 +277,7 @@ std::vector<Row> WantedRows() {
 
 int Main(const std::string& command) {
   if (FLAGS_quick) UseQuickScale();
+  if (!FLAGS_set.empty()) UseSet();
   const std::vector<Row> rows = WantedRows();
   if (FLAGS_list) {
     for (const Row& row : rows) std::printf("%s\n", row.name.c_str());

@@ -5,22 +5,19 @@
 // RocksDB's API has. A table of these rows holds 1,000 keys; times of one call are the median of
 // five.
 
-#include <sched.h>
-
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <optional>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
 #include "benchmarks/c_library.h"
 #include "benchmarks/compare/row.h"
+#include "benchmarks/compare/watched_writer.h"
 
 namespace compare {
 namespace {
@@ -153,48 +150,6 @@ void WriteOutside(Run* run, bool compresses) {
   run->engine().Close();
 }
 
-// Measures how long writes take beside other work. The writer's thread gets scheduling priority
-// where the system lets a program ask for it, so that the time measured is the time the library
-// holds it up.
-class WatchedWriter {
- public:
-  WatchedWriter(Run* run, uint64_t key) : thread_([this, run, key] { Write(run, Key(key)); }) {
-    while (writes_ == 0) std::this_thread::yield();
-  }
-  ~WatchedWriter() {
-    if (thread_.joinable()) Stop();
-  }
-  WatchedWriter(const WatchedWriter&) = delete;
-  WatchedWriter& operator=(const WatchedWriter&) = delete;
-
-  double Stop() {
-    done_ = true;
-    thread_.join();
-    return longest_;
-  }
-
- private:
-  void Write(Run* run, const Key& key) {
-    sched_param first{};
-    (void)sched_getparam(0, &first);
-    first.sched_priority++;  // than its makers', which may have one of these, too
-    (void)sched_setscheduler(0, SCHED_FIFO, &first);
-    const auto session = run->engine().NewSession();
-    Values values(kValueSize);
-    while (!done_) {
-      const double seconds =
-          SecondsOf([&] { session->Put(key.view(), values.Of(0), Durability::kLogged); });
-      longest_ = std::max(longest_, seconds);
-      writes_++;
-    }
-  }
-
-  std::atomic<bool> done_ = false;
-  std::atomic<uint64_t> writes_ = 0;
-  double longest_ = 0;  // the thread's, until it has ended
-  std::thread thread_;
-};
-
 // Ingests `tables` files with disjoint keys, after `in_memory` of their keys were put. With a
 // writer beside it, whose key lies behind all files, its longest write is reported instead of the
 // time: a library that lets it write leaves less of the processor to the call.
@@ -205,7 +160,8 @@ void IngestTables(Run* run, uint64_t tables, uint64_t in_memory, bool beside_wri
   for (uint64_t t = 0; t < tables; t++) paths.push_back(WriteTable(*run, h, t, kTableKeys));
   PutKeys(run, 0, in_memory);
   std::optional<WatchedWriter> writer;
-  if (beside_writer) writer.emplace(run, run->scale().n + 1);
+  if (beside_writer)
+    writer.emplace(run, run->scale().n + 1, Durability::kLogged, std::chrono::microseconds(0));
   const double seconds = SecondsOf([&] { Ingest(h, paths); });
   if (writer.has_value()) {
     ReportMicros(run, "longest write", writer->Stop());

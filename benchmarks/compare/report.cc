@@ -1,4 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// All forms of a report (terminal, Markdown, CSV) are made of the same lines (results.h): one for
+// each figure of a row, with a cell for each library. Medians and spreads are of the rounds; "times
+// better" is ours against a peer, above 1 if ours is ahead, whatever the unit. Markdown marks the
+// rows in which ours is behind, and names them below the table.
+
 #include "benchmarks/compare/report.h"
 
 #include <cstdio>
@@ -35,7 +41,7 @@ std::string ValueText(Unit unit, double value) {
     case Unit::kMegabytes:
       break;
   }
-  return Text("%.0f MB", value);
+  return Text(value < 10 ? "%.2f MB" : "%.0f MB", value);
 }
 
 // Returns half the distance from lowest to highest, in percent of the median; empty for one round.

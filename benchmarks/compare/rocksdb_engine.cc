@@ -18,6 +18,10 @@ using c_library::Opaque;
 
 constexpr int kLz4 = 4;
 constexpr int kNeverStalls = 99999;
+constexpr int kUniversal = 1;
+constexpr int kFifo = 2;
+constexpr uint64_t kSmallestBlob = 512;
+constexpr uint64_t kDropsNothing = uint64_t{1} << 40;
 
 // The calls that LevelDB lacks, or has with other types.
 struct RocksDbCalls {
@@ -120,7 +124,15 @@ class RocksDbEngine final : public Engine {
     return "RocksDB";
   }
 
-  Abilities abilities() const override { return {true, true, true, true, true, true}; }
+  Abilities abilities() const override {
+    return {.compacts = true,
+            .holds_compaction = true,
+            .replays_log = true,
+            .writes_without_log = true,
+            .writes_unordered = true,
+            .has_rocksdb_api = true,
+            .has_entities = library_.Has("get_entity")};
+  }
 
   void Open(const std::string& path, const Settings& settings) override {
     Opaque* const options = NewOptions(settings);
@@ -143,7 +155,7 @@ class RocksDbEngine final : public Engine {
     library_.Call<void>("compact_range", handles_.db, none, size_t{0}, none, size_t{0});
   }
 
-  RocksDbHandles rocksdb() override { return {&library_, handles_.db, options_}; }
+  RocksDbHandles rocksdb() override { return {&library_, handles_.db, family_, options_}; }
 
  private:
   Opaque* NewOptions(const Settings& settings) const {
@@ -166,13 +178,40 @@ class RocksDbEngine final : public Engine {
       set("target_file_size_base", uint64_t{16} << 20);
     }
     if (settings.unordered) set("unordered_write", on);
+    if (settings.style != Style::kLevels) {
+      set("compaction_style", settings.style == Style::kUniversal ? kUniversal : kFifo);
+      Opaque* const fifo = library_.Call<Opaque*>("fifo_compaction_options_create");
+      library_.Call<void>("fifo_compaction_options_set_max_table_files_size", fifo, kDropsNothing);
+      set("fifo_compaction_options", fifo);
+    }
+    if (settings.blobs.apart) {
+      set("enable_blob_files", on);
+      set("min_blob_size", kSmallestBlob);
+      set("enable_blob_gc", on);
+      set("blob_gc_age_cutoff", settings.blobs.age_cutoff);
+      set("blob_gc_force_threshold", settings.blobs.force_threshold);
+    }
+    if (settings.reads_directly) set("use_direct_reads", on);
     Opaque* const table = library_.Call<Opaque*>("block_based_options_create");
     library_.Call<void>("block_based_options_set_block_cache", table,
                         library_.Call<Opaque*>("cache_create_lru", settings.cache_bytes));
     library_.Call<void>("block_based_options_set_filter_policy", table,
                         library_.Call<Opaque*>("filterpolicy_create_bloom_full", 10.0));
     library_.Call<void>("options_set_block_based_table_factory", options, table);
+    if (settings.plain_tables) SetPlainTables(options);
     return options;
+  }
+
+  // Sets the defaults of RocksDB's PlainTableOptions.
+  void SetPlainTables(Opaque* options) const {
+    library_.Call<void>("options_set_plain_table_factory", options, /*user_key_len=*/uint32_t{0},
+                        /*bloom_bits_per_key=*/10, /*hash_table_ratio=*/0.75,
+                        /*index_sparseness=*/size_t{16}, /*huge_page_tlb_size=*/size_t{0},
+                        /*encoding_type=*/'\0', /*full_scan_mode=*/static_cast<unsigned char>(0),
+                        /*store_index_in_file=*/static_cast<unsigned char>(0));
+    library_.Call<void>("options_set_prefix_extractor", options,
+                        library_.Call<Opaque*>("slicetransform_create_fixed_prefix", size_t{8}));
+    library_.Call<void>("options_set_allow_mmap_reads", options, static_cast<unsigned char>(1));
   }
 
   const Library library_;

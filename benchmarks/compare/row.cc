@@ -74,8 +74,8 @@ double InThreads(Run* run, int threads, Digest::Covers covers,
 
 std::vector<Row> AllRows() {
   std::vector<Row> all;
-  for (const auto rows :
-       {WriteRows, ReadRows, MissRows, MixRows, LatencyRows, MovingRows, LargeRows}) {
+  for (const auto rows : {WriteRows, ReadRows, MissRows, MixRows, LatencyRows, MovingRows,
+                          LargeRows, StyleRows, ValueRows}) {
     for (Row& row : rows()) all.push_back(std::move(row));
   }
   return all;

@@ -94,6 +94,8 @@ std::vector<Row> MixRows();
 std::vector<Row> LatencyRows();
 std::vector<Row> MovingRows();
 std::vector<Row> LargeRows();
+std::vector<Row> StyleRows();
+std::vector<Row> ValueRows();
 // Returns all rows in the order in which they are shown. Rows of one data set follow each other.
 std::vector<Row> AllRows();
 

@@ -1,15 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Implements opening, closing, column families and snapshots.
+//
+// All forms of an opening become one OpenRequest and go through OpenDb, so that they differ in
+// nothing but the request's fields:
+//
+//   DB::Open, OpenForReadOnly, OpenAsSecondary, OpenAsFollower
+//     OpenDb            checks the places for the results
+//       OpenImpl        recovers an engine, makes DbImpl and the handles; no background work yet
+//       StartWork       listeners may use the DB from here on, so *dbptr is set before
+//
+// An engine outlives its DbImpl for as long as a handle or an iterator holds a family. So the
+// destructor closes the engine first, which ends everything that uses files, and then only gives
+// its own references back.
+//
+// Every public call begins in one of three ways, from strict to loose: CheckWritable for what
+// changes files, CheckOpen for what reads, CheckNotForked for the few calls that a closed database
+// still answers, such as the release of a snapshot or a handle. A call that finds files by name
+// also enters (EnterCall), and Close waits for it.
 
 #include "db/api/db_impl.h"
 
+#include <set>
 #include <utility>
 
 #include "varve/system_clock.h"
 
 #include "db/background/jobs.h"
-#include "db/engine/events.h"
 #include "db/follow/follower.h"
 #include "db/follow/open_secondary.h"
 #include "db/follow/secondary.h"
@@ -35,20 +52,34 @@ void DeleteAll(std::vector<ColumnFamilyHandle*>* handles) {
   handles->clear();
 }
 
+// Returns the request with each family once, by the options that it is first named with.
+OpenRequest WithoutRepeats(OpenRequest request) {
+  std::set<std::string> names;
+  std::erase_if(request.families, [&names](const ColumnFamilyDescriptor& family) {
+    return !names.insert(family.name).second;
+  });
+  return request;
+}
+
 // Opens a database whose background work has not begun.
 Status OpenImpl(const OpenRequest& request, std::vector<ColumnFamilyHandle*>* handles,
                 std::unique_ptr<DbImpl>* result, const std::string* secondary_path = nullptr) try {
+  const OpenRequest opened = WithoutRepeats(request);
   if (handles != nullptr) {
     handles->clear();
     handles->reserve(request.families.size());
   }
+  // The handles' vector has its room before anything is opened: a push_back that failed behind the
+  // opening would leave a database open that the caller does not get.
   std::shared_ptr<Engine> engine;
   std::unique_ptr<Secondary> secondary;
   Status s = secondary_path == nullptr
-                 ? OpenEngine(request, &engine)
-                 : OpenSecondaryEngine(request, *secondary_path, &engine, &secondary);
+                 ? OpenEngine(opened, &engine)
+                 : OpenSecondaryEngine(opened, *secondary_path, &engine, &secondary);
   if (!s.ok()) return s;
   VARVE_ASSERT(engine != nullptr && engine->jobs != nullptr);
+  // If the constructor throws, there is no destructor that would close the engine, so it is closed
+  // here.
   std::unique_ptr<DbImpl> db;
   s = Guarded([&] {
     db =
@@ -59,6 +90,8 @@ Status OpenImpl(const OpenRequest& request, std::vector<ColumnFamilyHandle*>* ha
     ReleaseFamilies(engine.get());
     return s;
   }
+  // A name that is asked for twice gets two handles, each with a reference of its own, because the
+  // caller destroys one handle for each name of the request.
   if (handles != nullptr) {
     Engine* e = db->engine();
     DbLock lock(&e->state.mu);
@@ -85,6 +118,8 @@ Status OpenDb(const OpenRequest& request, std::vector<ColumnFamilyHandle*>* hand
   Status s = OpenImpl(request, handles, &db, secondary_path);
   if (!s.ok()) return s;
   const auto start = [&db] { db->StartWork(); };
+  // The order matters to listeners: a flush that begins at once may call one that uses the pointer
+  // that the program has passed to this function.
   if (VARVE_CANARY(kWorkBeforeOpen)) s = Guarded(start);
   *dbptr = db.get();
   if (!VARVE_CANARY(kWorkBeforeOpen)) s = Guarded(start);
@@ -92,6 +127,8 @@ Status OpenDb(const OpenRequest& request, std::vector<ColumnFamilyHandle*>* hand
     (void)db.release();
     return s;
   }
+  // The work could not be started, usually for lack of a thread. The database is closed again when
+  // `db` goes; the handles go first, as their families must not outlive it in the caller's hands.
   *dbptr = nullptr;
   if (handles != nullptr) DeleteAll(handles);
   return s;
@@ -102,6 +139,8 @@ Status OpenFollower(OpenRequest leader, const std::string& name,
                     std::vector<ColumnFamilyHandle*>* handles, std::unique_ptr<DB>* dbptr) {
   if (dbptr == nullptr) return Status::InvalidArgument("open: the place for the DB is null");
   if (name.empty()) return Status::InvalidArgument("open as follower: the name is empty");
+  // A follower is a secondary whose own directory has links to the leader's tables, and whom a
+  // thread of its own brings up to date.
   leader.read_only = true;
   leader.follows = true;
   leader.follower_directory = name;
@@ -123,6 +162,8 @@ Status NoSecondary() {
   return Status::NotSupported("the database is not open as a secondary");
 }
 
+// Makes the request one for reading. What only writers use gets its default, in the database's
+// options and in each family's, so that a reader is not refused for it.
 void OnlyRead(OpenRequest* request) {
   request->read_only = true;
   request->options = ForReading(request->options);
@@ -170,6 +211,8 @@ Status DB::OpenAndTrimHistory(const DBOptions& db_options, const std::string& na
                               const std::vector<ColumnFamilyDescriptor>& column_families,
                               std::vector<ColumnFamilyHandle*>* handles, DB** dbptr,
                               std::string trim_ts) try {
+  // All refusals come before the opening, since an opening writes files, and a refused call must
+  // change nothing.
   constexpr char kCall[] = "OpenAndTrimHistory";
   if (dbptr == nullptr || handles == nullptr) {
     return Status::InvalidArgument(kCall, "a pointer is null");
@@ -186,6 +229,11 @@ Status DB::OpenAndTrimHistory(const DBOptions& db_options, const std::string& na
                                                 std::to_string(size) + " bytes, trim_ts has " +
                                                 std::to_string(trim_ts.size()));
     }
+    if (family.options.compaction_style == kCompactionStyleFIFO) {
+      return Status::NotSupported(kCall, "column family " + family.name +
+                                             " has FIFO compaction, which rewrites no tables; open "
+                                             "it with another style for this");
+    }
   }
   Status s = Open(db_options, name, column_families, handles, dbptr);
   if (!s.ok()) return s;
@@ -195,6 +243,8 @@ Status DB::OpenAndTrimHistory(const DBOptions& db_options, const std::string& na
     if (!s.ok()) break;
   }
   if (s.ok()) return s;
+  // After a failure the caller gets no database: a half trimmed one would show histories that end
+  // at different moments. What was trimmed stays so, and the next call goes on from there.
   for (ColumnFamilyHandle* handle : *handles) {
     (*dbptr)->DestroyColumnFamilyHandle(handle).PermitUncheckedError();
   }
@@ -290,11 +340,13 @@ Status DB::ListColumnFamilies(const DBOptions& db_options, const std::string& na
 DbImpl::DbImpl(std::shared_ptr<Engine> engine, std::unique_ptr<Secondary> secondary,
                bool follows_by_itself)
     : engine_(std::move(engine)), secondary_(std::move(secondary)) {
+  // The fork guard comes first, so that a child of a fork from here on finds the database marked.
   fork_guard_.Watch(&engine_->lifecycle);
   if (follows_by_itself) follower_ = std::make_unique<Follower>(engine_.get(), secondary_.get());
   DbLock lock(&engine_->state.mu);
   ColumnFamily* const family = engine_->state.families.FindById(0);
   VARVE_ASSERT(family != nullptr);
+  // The database's own handles are not counted, as Close tells of users' handles only.
   default_handle_ = std::make_unique<ColumnFamilyHandleImpl>(family->shared_from_this(),
                                                              /*counted=*/false);
   ColumnFamily* const statistics = engine_->state.families.FindByName(kStatisticsFamilyName);
@@ -304,6 +356,8 @@ DbImpl::DbImpl(std::shared_ptr<Engine> engine, std::unique_ptr<Secondary> second
 }
 
 void DbImpl::StartWork() {
+  // Programs look for these words: they end what an opening tells of its options.
+  LogHeader(engine_->context.info_log(), "DB pointer %p", static_cast<void*>(this));
   Telling telling;
   telling.statistics = [e = engine_.get()] { return DescribeStatistics(e); };
   if (statistics_handle_ != nullptr) {
@@ -321,6 +375,8 @@ DbImpl::~DbImpl() {
     engine_->lifecycle.KeepInChild(engine_);
     return;
   }
+  // The destructor cannot refuse. It undoes every LockWAL, because a flush of the closing would
+  // wait for the lock for ever.
   while (UnlockWAL().ok()) {
   }
   BestEffort([this] {
@@ -328,6 +384,8 @@ DbImpl::~DbImpl() {
     if (held.empty()) return;
     LogWarn(engine_->context.info_log(), "the database goes, unreleased: %s", held.c_str());
   });
+  // The order is that of use: closing ends the follower's attempts and all jobs; then its thread is
+  // joined; then the families may go.
   CloseEngine(engine_.get()).PermitUncheckedError();
   VARVE_ASSERT(engine_->lifecycle.closed());
   follower_.reset();
@@ -338,6 +396,9 @@ DbImpl::~DbImpl() {
 }
 
 Status DbImpl::Close() try {
+  // The thread may have come from work that Close would wait for: a write's callback, a job's
+  // listener, another call. It would wait for itself, so this is refused as Busy and nothing is
+  // closed.
   Status s = CheckNotForked();
   if (s.ok()) s = RefuseHeldUp("Close", ActiveWork::kCommit, engine_->state.commit.get());
   if (s.ok() && !VARVE_CANARY(kWaitInCallback)) {
@@ -345,6 +406,7 @@ Status DbImpl::Close() try {
   }
   if (!s.ok()) return s;
   s = CloseEngine(engine_.get(), WhenHeld::kRefuse);
+  // Closing may have been refused, as by a held snapshot; then the follower goes on.
   if (follower_ != nullptr && engine_->lifecycle.closed()) follower_->Stop();
   return s;
 } catch (...) {
@@ -402,11 +464,15 @@ Status DbImpl::CreateColumnFamily(const ColumnFamilyOptions& options, const std:
   if (!s.ok()) return s;
   std::unique_ptr<ColumnFamilyHandle> made;
   {
+    // Writers find families by id while they hold no lock, so the set of families changes only
+    // while all of them are kept out.
     const ExclusiveCommit exclusive(engine_->state.commit.get());
     s = CreateFamily(engine_.get(), ColumnFamilyDescriptor(name, options), &made);
   }
   if (!s.ok()) return s;
   VARVE_ASSERT(made != nullptr);
+  // The family exists from here on, whatever happens: what fails below must not take the handle
+  // from the caller.
   BestEffort([&] {
     ColumnFamilyDescriptor created;
     if (made->GetDescriptor(&created).ok()) LogFamilyOptions(engine_->context.info_log(), created);
@@ -465,6 +531,8 @@ Status DbImpl::DropOne(ColumnFamilyHandle* handle) try {
   }
   {
     DbLock lock(&e.state.mu);
+    // The dropped family may have been the only one that stalled writes. Listeners are told when
+    // writers are no longer kept out, as they may write.
     e.stalls.Tell();
   }
   if (!s.ok()) return s;
@@ -479,6 +547,7 @@ Status DbImpl::DropColumnFamily(ColumnFamilyHandle* handle) {
 }
 
 Status DbImpl::DropColumnFamilies(const std::vector<ColumnFamilyHandle*>& handles) try {
+  // All handles are checked before the first family is dropped, so that a bad one changes nothing.
   for (ColumnFamilyHandle* handle : handles) VARVE_RETURN_IF_ERROR(CheckDroppable(handle));
   for (ColumnFamilyHandle* handle : handles) {
     Status s = DropOne(handle);
@@ -495,12 +564,17 @@ Status DbImpl::DestroyColumnFamilyHandle(ColumnFamilyHandle* handle) try {
   if (handle == default_handle_.get()) {
     return Status::InvalidArgument("the default column family's handle belongs to the DB");
   }
-  events::ColumnFamilyHandleDeletionStarted(engine_->context, handle);
   delete handle;
-  const OpenCall call = EnterCall();
-  if (!call.inside() || engine_->context.read_only()) return Status::OK();
-  DbLock lock(&engine_->state.mu);
-  engine_->jobs->obsolete.Purge();
+  // From here on the call has succeeded: an error would let the caller destroy the handle again. A
+  // purge that fails for lack of memory leaves files for the next one.
+  BestEffort([this] {
+    const OpenCall call = EnterCall();
+    if (!call.inside() || engine_->context.read_only()) return;
+    DbLock lock(&engine_->state.mu);
+    // The handle may have been the last holder of a dropped family, whose files are obsolete now.
+    // In a closed or read-only database nobody may delete them.
+    engine_->jobs->obsolete.Purge();
+  });
   return Status::OK();
 } catch (...) {
   return CaughtException();
@@ -534,6 +608,8 @@ Status DbImpl::Promote(const PromoteOptions& options) try {
   info.kind = DataMoveInfo::Kind::kPromotion;
   info.path = GetName();
   const uint64_t begin = context.MonotonicMicros();
+  // The time is measured over everything that readers and writers wait for, the start of the work
+  // included. Listeners hear of a failure, too.
   info.status = secondary_->Promote(options);
   if (info.status.ok()) {
     StartWork();
@@ -566,6 +642,8 @@ const Snapshot* DbImpl::TimestampedSnapshot(uint64_t timestamp) {
 bool DbImpl::HoldsIngestionsUp() const {
   if (active_work::innermost == nullptr) [[likely]]
     return false;
+  // An ingestion waits for flushes, for writers, and for the MANIFEST. A thread that runs in a
+  // callback of any of these would wait for an ingestion that waits for it.
   constexpr uint32_t kOfLifecycle =
       ActiveWork::kFlush | ActiveWork::kIngestion | ActiveWork::kRecovery;
   return ActiveWork::Find(kOfLifecycle, &engine_->lifecycle) != nullptr ||
@@ -576,12 +654,19 @@ bool DbImpl::HoldsIngestionsUp() const {
 
 const Snapshot* DbImpl::TakeSnapshot(uint64_t timestamp, bool holds_evidence) try {
   if (!CheckOpen().ok()) return nullptr;
+  // The time is read before the snapshot is taken, so that it is not later than the moment that the
+  // snapshot shows: DBWithTTL judges by it what has expired.
   int64_t now = 0;
   engine_->context.clock()->GetCurrentTime(&now).PermitUncheckedError();
+  // With unordered writes the newest numbers may still be on their way into memtables. A snapshot
+  // that covered them would change while it is read.
   engine_->state.commit->WaitUntilVisible();
   // The mutex is held, so that no compaction's list of snapshots misses one that is older than it
   // sees.
   DbLock lock(&engine_->state.mu);
+  // An ingestion that has its place in the order, but whose tables readers do not have yet, would
+  // appear beneath this snapshot later. The wait releases the mutex, so the database may have been
+  // closed meanwhile.
   if (engine_->state.ingest_windows.any()) {
     if (HoldsIngestionsUp()) return nullptr;
     engine_->state.ingest_windows.AwaitNone();
@@ -596,12 +681,16 @@ const Snapshot* DbImpl::TakeSnapshot(uint64_t timestamp, bool holds_evidence) tr
 
 void DbImpl::ReleaseSnapshot(const Snapshot* snapshot) {
   if (snapshot == nullptr || !CheckNotForked().ok()) return;
+  // A job may wait until nothing older than some number is held, to drop what only this snapshot
+  // needed. Exactly one release is told to wake it.
   bool awaited = false;
   (void)engine_->state.snapshots.Release(snapshot, &awaited);
   if (awaited) engine_->jobs->compaction.NoteSnapshotsGone();
 }
 
 SequenceNumber DbImpl::GetLatestSequenceNumber() const {
+  // With unordered writes a write may return before it is visible. The newest assigned number then
+  // covers all writes that have returned.
   return engine_->context.options().unordered_write ? engine_->state.commit->NewestSequence()
                                                     : engine_->state.versions->last_sequence();
 }

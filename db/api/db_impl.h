@@ -21,6 +21,8 @@ namespace varve {
 class Follower;
 class Secondary;
 struct MultiGetCall;
+class PointLookup;
+enum class ValueForm : uint8_t;
 
 // Thread safety: that of DB. Ownership: shares the engine with the families' holders, owns the
 // handle of the default family.
@@ -37,6 +39,7 @@ class DbImpl final : public DB, public TransactionHost, public CopyHost, public 
   using DB::GetApproximateSizes;
   using DB::KeyMayExist;
   using DB::MultiGet;
+  using DB::MultiGetEntity;
 
   Status Close() override;
   Status Resume() override;
@@ -72,6 +75,10 @@ class DbImpl final : public DB, public TransactionHost, public CopyHost, public 
                const Slice& value) override;
   Status Merge(const WriteOptions& options, ColumnFamilyHandle* handle, const Slice& key,
                const Slice& ts, const Slice& value) override;
+  Status PutEntity(const WriteOptions& options, ColumnFamilyHandle* handle, const Slice& key,
+                   const WideColumns& columns) override;
+  Status PutEntity(const WriteOptions& options, const Slice& key,
+                   const AttributeGroups& groups) override;
   Status Write(const WriteOptions& options, WriteBatch* updates) override;
   Status WriteWithCallback(const WriteOptions& options, WriteBatch* updates,
                            UserWriteCallback* callback) override;
@@ -87,11 +94,27 @@ class DbImpl final : public DB, public TransactionHost, public CopyHost, public 
   void MultiGet(const ReadOptions& options, ColumnFamilyHandle* handle, size_t n, const Slice* keys,
                 PinnableSlice* values, std::string* timestamps, Status* statuses,
                 bool sorted_input) override;
+  Status GetEntity(const ReadOptions& options, ColumnFamilyHandle* handle, const Slice& key,
+                   PinnableWideColumns* columns) override;
+  Status GetEntity(const ReadOptions& options, const Slice& key,
+                   PinnableAttributeGroups* result) override;
+  void MultiGetEntity(const ReadOptions& options, ColumnFamilyHandle* handle, size_t n,
+                      const Slice* keys, PinnableWideColumns* results, Status* statuses,
+                      bool sorted_input) override;
+  void MultiGetEntity(const ReadOptions& options, size_t n, ColumnFamilyHandle** handles,
+                      const Slice* keys, PinnableWideColumns* results, Status* statuses,
+                      bool sorted_input) override;
+  void MultiGetEntity(const ReadOptions& options, size_t n, const Slice* keys,
+                      PinnableAttributeGroups* results) override;
   bool KeyMayExist(const ReadOptions& options, ColumnFamilyHandle* handle, const Slice& key,
                    std::string* value, std::string* timestamp, bool* value_found) override;
   Iterator* NewIterator(const ReadOptions& options, ColumnFamilyHandle* handle) override;
   Status NewIterators(const ReadOptions& options, const std::vector<ColumnFamilyHandle*>& handles,
                       std::vector<Iterator*>* iterators) override;
+  std::unique_ptr<Iterator> NewCoalescingIterator(
+      const ReadOptions& options, const std::vector<ColumnFamilyHandle*>& handles) override;
+  std::unique_ptr<AttributeGroupIterator> NewAttributeGroupIterator(
+      const ReadOptions& options, const std::vector<ColumnFamilyHandle*>& handles) override;
   const Snapshot* GetSnapshot() override;
   void ReleaseSnapshot(const Snapshot* snapshot) override;
 
@@ -196,6 +219,13 @@ class DbImpl final : public DB, public TransactionHost, public CopyHost, public 
   Status GetPropertiesOfTablesInRange(ColumnFamilyHandle* handle, const Range* range, size_t n,
                                       TablePropertiesCollection* props) override;
 
+  Status StartTrace(const TraceOptions& options,
+                    std::unique_ptr<TraceWriter>&& trace_writer) override;
+  Status EndTrace() override;
+  Status NewDefaultReplayer(const std::vector<ColumnFamilyHandle*>& handles,
+                            std::unique_ptr<TraceReader>&& reader,
+                            std::unique_ptr<Replayer>* replayer) override;
+
   Status TryCatchUpWithPrimary() override;
   Status GetSecondaryLag(SecondaryLag* lag) override;
   Status Promote(const PromoteOptions& options) override;
@@ -264,6 +294,15 @@ class DbImpl final : public DB, public TransactionHost, public CopyHost, public 
   Status CheckReadOptions(const ReadOptions& options) const;
   Status ResolveAll(const std::vector<ColumnFamilyHandle*>& handles,
                     std::vector<ColumnFamily*>* families) const;
+  // The inputs and outputs of MultiGet, n of each; timestamps and forms may be null.
+  struct KeyBatch {
+    size_t n;
+    const Slice* keys;
+    PinnableSlice* values;
+    std::string* timestamps;
+    Status* statuses;
+    ValueForm* forms = nullptr;
+  };
   // Writes one update, whose value goes from the caller into the log and the memtable. `ts`, unless
   // null, is appended to the key.
   Status WriteOne(const WriteOptions& options, ColumnFamilyHandle* handle, ValueType type,
@@ -273,6 +312,12 @@ class DbImpl final : public DB, public TransactionHost, public CopyHost, public 
   // Admits and commits a checked write; `bytes` go into memtables.
   Status Enter(const WriteOptions& options, WriteRequest* request, size_t bytes,
                UserWriteCallback* callback);
+  // Commits a write that is admitted, and notes it in the trace.
+  Status CommitTraced(const WriteOptions& options, WriteRequest* request,
+                      UserWriteCallback* callback);
+  // Note a MultiGet in the trace.
+  void TraceMultiGet(const ColumnFamily& family, const KeyBatch& batch) noexcept;
+  void TraceMultiGet(ColumnFamilyHandle** handles, const KeyBatch& batch) noexcept;
   // Like Submit, for a step of two-phase commit.
   Status SubmitStep(const WriteOptions& options, WriteRequest* request, size_t bytes);
   Status CheckSection(const PreparedSection& section, const WriteBatch& updates,
@@ -281,16 +326,11 @@ class DbImpl final : public DB, public TransactionHost, public CopyHost, public 
   // updates with it.
   Status StampSection(const PreparedSection& section, const Slice& timestamp, WriteBatch* stamped,
                       bool* any) const;
-  Status GetOne(const ReadOptions& options, const SuperVersion& super_version, SequenceNumber seq,
-                const Slice& key, PinnableSlice* value, std::string* timestamp) const;
-  // The inputs and outputs of MultiGet, n of each; timestamps may be null.
-  struct KeyBatch {
-    size_t n;
-    const Slice* keys;
-    PinnableSlice* values;
-    std::string* timestamps;
-    Status* statuses;
-  };
+  // Reads the key of a lookup into the lookup's value.
+  Status GetOne(const ReadOptions& options, const SuperVersion& super_version, PointLookup* lookup,
+                PinnableSlice* value) const;
+  void MultiGetOf(const ReadOptions& options, ColumnFamilyHandle* handle, const KeyBatch& batch);
+  void MultiGetOf(const ReadOptions& options, ColumnFamilyHandle** handles, const KeyBatch& batch);
   MultiGetCall StartMultiGet(const ReadOptions& options, const KeyBatch& batch) const;
   void CountMultiGet(const MultiGetCall& call, size_t n) const;
   // True for kPersistedTier if a memtable may hold entries that no log does.

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Implements maintenance: flushing, compacting, options, background work, file deletions.
+//
+// Changes of options are in force when the DB mutex is released. The OPTIONS file is written after
+// that: a failure is reported, but undoes nothing (ChangedOptionsKept).
 
 #include <chrono>
 #include <limits>
@@ -29,6 +32,19 @@ bool AgesDiffer(const ColumnFamilyOptions& a, const ColumnFamilyOptions& b) {
          a.bottommost_file_compaction_delay != b.bottommost_file_compaction_delay;
 }
 
+// Leaves an open family the levels that it has: 1 may be too few for another style.
+Status KeepLevels(const ColumnFamilyOptions& current, ColumnFamilyOptions* changed) {
+  if (changed->num_levels > current.num_levels) {
+    return Status::InvalidArgument("ColumnFamilyOptions::compaction_style",
+                                   "this one needs " + std::to_string(changed->num_levels) +
+                                       " levels, and the open column family has " +
+                                       std::to_string(current.num_levels) +
+                                       "; open the database with more, by num_levels");
+  }
+  changed->num_levels = current.num_levels;
+  return Status::OK();
+}
+
 // Logs the summary of the property varve.garbage.
 void TellGarbage(Engine* engine, ColumnFamily* family, const char* when) {
   BestEffort([&] {
@@ -42,6 +58,8 @@ void TellGarbage(Engine* engine, ColumnFamily* family, const char* when) {
 Status ChangeTableLimit(Engine* engine, int max_open_files) VARVE_REQUIRES(kDbMutex) {
   Engine& e = *engine;
   if (max_open_files == e.options.current()->max_open_files) return Status::OK();
+  // Without a limit a file's metadata owns its reader, and readers take the pointer without a
+  // reference count; so none of them could be closed later.
   if (e.context.limited_tables() == nullptr) {
     return Status::NotSupported(
         "SetDBOptions: max_open_files of a database that was opened without a limit");
@@ -65,10 +83,13 @@ Status DbImpl::Flush(const FlushOptions& options,
   Status s = CheckWritable(call);
   std::vector<ColumnFamily*> families;
   if (s.ok()) s = ResolveAll(handles, &families);
+  // The first dropped family decides the error; nothing has been flushed yet.
   for (const ColumnFamily* const family : families) {
     if (s.ok() && family->dropped()) s = Status::ColumnFamilyDropped("Flush", family->name());
   }
   if (!s.ok()) return s;
+  // Without allow_write_stall the caller waits here, before its own memtables would count towards
+  // the stall.
   if (!options.allow_write_stall) s = engine_->jobs->flush.WaitForRoom(families);
   if (!s.ok()) return s;
   return engine_->jobs->flush.FlushFamilies(families, options, FlushReason::kManualFlush);
@@ -82,11 +103,14 @@ Status DbImpl::CompactRange(const CompactRangeOptions& options, ColumnFamilyHand
   Status s = CheckWritable(call);
   ColumnFamily* family = s.ok() ? engine_->state.Resolve(handle, &s) : nullptr;
   if (family == nullptr) return s;
+  // Raising full_history_ts_low cannot be undone, so everything that would refuse the compaction is
+  // checked before.
   if (options.full_history_ts_low != nullptr) {
     s = engine_->jobs->compaction.CheckRange(family, options, begin, end);
     if (s.ok()) s = IncreaseFullHistoryTsLow(handle, options.full_history_ts_low->ToString());
     if (!s.ok()) return s;
   }
+  // The LOG gets what was dead before and after, so that an operator sees what the call has freed.
   TellGarbage(engine_.get(), family, "before CompactRange");
   s = engine_->jobs->compaction.CompactRange(family, options, begin, end);
   TellGarbage(engine_.get(), family, "after CompactRange");
@@ -131,6 +155,7 @@ Status DbImpl::DeleteFilesInRanges(ColumnFamilyHandle* handle, const RangePtr* r
 }
 
 Status DbImpl::WaitForCompact(const WaitForCompactOptions& options) try {
+  // The work's OpenCall has ended before Close, which would wait for it.
   Status s = WaitForWork(options);
   return s.ok() && options.close_db ? Close() : s;
 } catch (...) {
@@ -145,11 +170,13 @@ Status DbImpl::WaitForWork(const WaitForCompactOptions& options) {
     s = RefuseHeldUp("WaitForCompact", ActiveWork::kFlush | ActiveWork::kCompaction, &e.lifecycle);
   }
   if (!s.ok()) return s;
+  // The flush comes first: it adds to L0, and so may make compactions due that are then waited for.
   if (options.flush) {
     s = e.jobs->flush.FlushAll(FlushOptions(), FlushReason::kManualFlush);
     if (!s.ok()) return s;
   }
   DbLock lock(&e.state.mu);
+  // A timeout of 0 means for ever.
   const uint64_t deadline =
       options.timeout.count() == 0
           ? UINT64_MAX
@@ -159,6 +186,8 @@ Status DbImpl::WaitForWork(const WaitForCompactOptions& options) {
     e.state.mu.AssertHeld();
     return e.errors.state().severity() != ErrorState::Severity::kNone;
   };
+  // Every round looks at everything again, because the wait releases the mutex. A round lasts 100
+  // ms at most, whatever wakes it.
   while ((e.jobs->flush.Busy() || e.jobs->compaction.Busy()) && !failed()) {
     if (e.lifecycle.shutting_down()) {
       return Status::ShutdownInProgress("WaitForCompact: the database is being closed");
@@ -189,21 +218,29 @@ Status DbImpl::SetOptions(ColumnFamilyHandle* handle,
   ColumnFamily* family = s.ok() ? engine_->state.Resolve(handle, &s) : nullptr;
   if (family == nullptr) return s;
   if (new_options.empty()) return Status::InvalidArgument("SetOptions: no option given");
+  // The checks and the change are in one hold of the mutex. Two concurrent calls would otherwise
+  // both start from the same options, and the later one would take the other's change back.
   bool ages_differ = false;
   {
     DbLock lock(&engine_->state.mu);
+    // Changes apply to the options as they were set, and the derived ones are computed anew from
+    // that: a value that was adapted to another option must not stick when that one changes.
     auto as_set = std::make_shared<ColumnFamilyOptions>();
     s = ChangeColumnFamilyOptions(*engine_->options.current(), *family->options_as_set(),
                                   new_options, as_set.get());
     if (s.ok()) s = CheckFamily(*engine_->options.current(), {family->name(), *as_set});
     if (!s.ok()) return s;
     auto changed = std::make_shared<ColumnFamilyOptions>(DeriveColumnFamilyOptions(*as_set));
-    // An open database cannot change these.
-    VARVE_ASSERT(changed->comparator == family->options()->comparator &&
-                 changed->num_levels == family->options()->num_levels);
+    s = KeepLevels(*family->options(), changed.get());
+    if (!s.ok()) return s;
+    VARVE_ASSERT(changed->comparator == family->options()->comparator);
     ages_differ = AgesDiffer(*changed, *family->options());
+    // New memtables, readers and jobs get the options from the family; the active memtable exists
+    // already and is told of its new limit.
     family->mem()->SetWriteBufferBytes(changed->write_buffer_size);
     family->SetOptions(std::move(changed), std::move(as_set));
+    // The super-version carries the options to readers. Then follow, in this order, what may depend
+    // on them: if writes stall, what listeners hear of that, and if a compaction is due.
     engine_->errors.InstallSuperVersion(family).PermitUncheckedError();
     engine_->stalls.Update();
     engine_->stalls.Tell();
@@ -228,6 +265,8 @@ Status DbImpl::SetDBOptions(const std::unordered_map<std::string, std::string>& 
     if (s.ok()) s = ChangeTableLimit(&e, changed->max_open_files);
     if (!s.ok()) return s;
     VARVE_ASSERT(changed->env == e.options.current()->env);
+    // The pace of delayed writes is replaced only if its rate has changed: a new pacer forgets the
+    // debt of the writes so far.
     const bool other_rate = changed->delayed_write_rate != e.options.current()->delayed_write_rate;
     e.options.Set(std::move(changed));
     if (other_rate) {
@@ -235,11 +274,15 @@ Status DbImpl::SetDBOptions(const std::unordered_map<std::string, std::string>& 
       e.stalls.Update();
       e.stalls.Tell();
     }
+    // More jobs than before may be allowed now. The pools only grow, since other databases share
+    // them.
     e.context.env()->IncBackgroundThreadsIfNeeded(e.options.MaxFlushes(), Env::Priority::HIGH);
     e.context.env()->IncBackgroundThreadsIfNeeded(e.options.MaxCompactions(), Env::Priority::LOW);
     e.jobs->flush.Schedule();
     e.jobs->compaction.ScheduleAll();
   }
+  // The periodic thread sleeps by intervals that may have changed. It is woken without the mutex,
+  // which it takes.
   e.jobs->periodic.Wake();
   return ChangedOptionsKept();
 } catch (...) {
@@ -251,6 +294,7 @@ Status DbImpl::PauseBackgroundWork() try {
   Status s = CheckWritable(call);
   if (!s.ok()) return s;
   Engine& e = *engine_;
+  // A callback of such work would wait for the end of the work that it was called from.
   constexpr uint32_t kWork = ActiveWork::kFlush | ActiveWork::kCompaction | ActiveWork::kRecovery;
   s = RefuseHeldUp("PauseBackgroundWork", kWork, &e.lifecycle);
   if (!s.ok()) return s;
@@ -258,6 +302,8 @@ Status DbImpl::PauseBackgroundWork() try {
   // A flush of Close must not be paused.
   s = CheckOpen();
   if (!s.ok()) return s;
+  // The pause is in force before the wait, so no new job begins while those that run end. Calls
+  // that name files themselves go on (TreeAdmission).
   e.tree.Pause();
   while (e.jobs->flush.running() > 0 || e.jobs->compaction.Working() > 0 ||
          e.errors.state().attempt_under_way()) {
@@ -277,6 +323,8 @@ Status DbImpl::ContinueBackgroundWork() try {
     return Status::InvalidArgument("ContinueBackgroundWork: background work is not paused");
   }
   e.tree.Continue();
+  // Pauses are counted: only the last call lets work go on. What became due meanwhile was not
+  // begun, so it is scheduled anew.
   if (e.tree.paused() == 0) {
     e.jobs->flush.Schedule();
     e.jobs->compaction.ScheduleAll();
@@ -288,6 +336,7 @@ Status DbImpl::ContinueBackgroundWork() try {
 
 Status DbImpl::EnableAutoCompaction(const std::vector<ColumnFamilyHandle*>& handles) try {
   for (ColumnFamilyHandle* handle : handles) VARVE_RETURN_IF_ERROR(CheckHandle(handle));
+  // Every family is tried, whatever happens with the ones before; the last error is returned.
   Status result;
   for (ColumnFamilyHandle* handle : handles) {
     Status s = SetOptions(handle, {{"disable_auto_compactions", "false"}});
@@ -311,10 +360,14 @@ void DbImpl::EnableManualCompaction() {
 void DbImpl::CancelAllBackgroundWork(bool wait) {
   Engine& e = *engine_;
   if (e.context.read_only() || !CheckNotForked().ok()) return;
+  // This is the first half of Close: jobs give up and writes are refused from here on, but reads
+  // and the files stay. There is no way back except to close.
   e.lifecycle.ShutDown();
   e.context.LiftRateLimit();
   DbLock lock(&e.state.mu);
   VARVE_ASSERT(e.lifecycle.shutting_down());
+  // Jobs that no thread has begun are withdrawn, as the threads belong to other databases, too, and
+  // may never come to them.
   e.jobs->TakeBack();
   e.errors.WriteRefusal().PermitUncheckedError();
   e.state.work.SignalAll();
@@ -366,6 +419,8 @@ Status DbImpl::EnableFileDeletions() try {
   Status s = CheckWritable(call);
   if (!s.ok()) return s;
   DbLock lock(&engine_->state.mu);
+  // Deletions are counted as disabled; the last call to enable them deletes what has become
+  // obsolete meanwhile.
   if (engine_->deletions.Enable()) engine_->jobs->obsolete.Purge();
   return s;
 } catch (...) {

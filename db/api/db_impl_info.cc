@@ -1,21 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Implements what a database reports about itself, and calls of single features.
+//
+// Properties, metadata and sizes are read from one pinned version or under the DB mutex; the work
+// is in db/observe, and here are only the checks. Calls that return a bool say false for anything
+// that prevents an answer, also for lack of memory, because they have no status.
 
 #include "db/api/db_impl.h"
 #include "db/api/stored_history.h"
 #include "db/background/jobs.h"
 #include "db/follow/change_stream.h"
 #include "db/follow/update_iterator.h"
+#include "db/observe/database_stats.h"
 #include "db/observe/metadata.h"
 #include "db/observe/number_properties.h"
 #include "db/observe/properties.h"
 #include "db/observe/verification.h"
 #include "util/base/caught_exception.h"
+#include "util/base/refused_call.h"
 #include "util/base/status_macros.h"
 #include "util/metrics/statistics.h"
 
 namespace varve {
+
+namespace {
+
+// Runs a call that returns no status; what an exception leaves is set by `clear`. A refusal leaves
+// the call, as db/README.md says of calls without a status.
+template <typename Step, typename Clear>
+void WithoutStatus(Step step, Clear clear) {
+  try {
+    step();
+  } catch (const RefusedCall&) {
+    throw;
+  } catch (...) {
+    clear();
+  }
+}
+
+}  // namespace
 
 bool DbImpl::GetProperty(ColumnFamilyHandle* handle, const Slice& property,
                          std::string* value) try {
@@ -58,7 +81,11 @@ Status DbImpl::GetStatsHistory(uint64_t start_time, uint64_t end_time,
                                std::unique_ptr<StatsHistoryIterator>* stats_iterator) try {
   if (stats_iterator == nullptr) return Status::InvalidArgument("GetStatsHistory: nullptr");
   const OpenCall call = EnterCall();
+  // A stream's position is stored in the MANIFEST. In a callback of the thread that writes the
+  // MANIFEST this would wait for itself.
   VARVE_RETURN_IF_ERROR(CheckOpen(call));
+  // Notes are either in memory or in a column family, never in both (persist_stats_to_disk decides
+  // at the opening).
   if (statistics_handle_ == nullptr) {
     *stats_iterator = engine_->history.Walk(start_time, end_time);
     return Status::OK();
@@ -86,10 +113,12 @@ Status DbImpl::ResetStats() try {
   Engine& e = *engine_;
   DbLock lock(&e.state.mu);
   for (const auto& [id, family] : e.state.families.all()) {
+    // Counters of the families start anew together with those of the database, in one hold, so that
+    // sums over both agree.
     family->work = FamilyWork();
     family->table_cache()->ForgetReadLatencies();
   }
-  e.stalls.ResetTotals();
+  ResetDatabaseStats(e);
   return Status::OK();
 } catch (...) {
   return CaughtException();
@@ -108,26 +137,36 @@ Status DbImpl::GetApproximateSizes(const SizeApproximationOptions& options,
 
 void DbImpl::GetApproximateMemTableStats(ColumnFamilyHandle* handle, const Range& range,
                                          uint64_t* count, uint64_t* size) {
+  // The results are set before the checks, since the call has no status: a caller of a closed
+  // database reads zeros and not what was there before.
   *count = 0;
   *size = 0;
   Status s = CheckOpen();
   ColumnFamily* family = s.ok() ? engine_->state.Resolve(handle, &s) : nullptr;
   if (family == nullptr) return;
-  ReadGuard super_version(family);
-  uint64_t entries = 0;
-  uint64_t bytes = 0;
-  super_version->mem()->ApproximateStats(range.start, range.limit, count, size);
-  for (const auto& mem : super_version->immutables()) {
-    mem->ApproximateStats(range.start, range.limit, &entries, &bytes);
-    *count += entries;
-    *size += bytes;
-  }
+  WithoutStatus(
+      [&] {
+        // One super-version pins the active memtable and the frozen ones of the same moment, so no
+        // entry counts twice or not at all while a memtable is switched.
+        ReadGuard super_version(family);
+        uint64_t entries = 0;
+        uint64_t bytes = 0;
+        super_version->mem()->ApproximateStats(range.start, range.limit, count, size);
+        for (const auto& mem : super_version->immutables()) {
+          mem->ApproximateStats(range.start, range.limit, &entries, &bytes);
+          *count += entries;
+          *size += bytes;
+        }
+      },
+      [&] { *count = *size = 0; });
 }
 
 Status DbImpl::GetLiveFiles(std::vector<std::string>& files, uint64_t* manifest_file_size,
                             bool flush_memtable) try {
   const OpenCall call = EnterCall();
   Status s = CheckOpen(call);
+  // The flush comes before the list, which thus has the tables of everything written before the
+  // call. A database that only reads has nothing to flush.
   if (s.ok() && flush_memtable && !engine_->context.read_only()) {
     s = engine_->jobs->flush.FlushAll(FlushOptions(), FlushReason::kGetLiveFiles);
   }
@@ -194,21 +233,35 @@ Status DbImpl::DropChangeStream(const std::string& name) try {
 
 void DbImpl::GetLiveFilesMetaData(std::vector<LiveFileMetaData>* metadata) {
   metadata->clear();
-  const OpenCall call = EnterCall();
-  if (call.inside()) ListLiveFiles(engine_.get(), metadata);
+  WithoutStatus(
+      [&] {
+        const OpenCall call = EnterCall();
+        // A closed database has no files to tell of; the result stays empty, as there is no status.
+        if (call.inside()) ListLiveFiles(engine_.get(), metadata);
+      },
+      [&] { metadata->clear(); });
 }
 
 void DbImpl::GetColumnFamilyMetaData(ColumnFamilyHandle* handle, ColumnFamilyMetaData* metadata) {
-  const OpenCall call = EnterCall();
-  Status s = CheckOpen(call);
-  ColumnFamily* family = s.ok() ? engine_->state.Resolve(handle, &s) : nullptr;
-  if (family != nullptr) DescribeFamily(engine_.get(), family, metadata);
+  *metadata = ColumnFamilyMetaData();
+  WithoutStatus(
+      [&] {
+        const OpenCall call = EnterCall();
+        Status s = CheckOpen(call);
+        ColumnFamily* family = s.ok() ? engine_->state.Resolve(handle, &s) : nullptr;
+        if (family != nullptr) DescribeFamily(engine_.get(), family, metadata);
+      },
+      [&] { *metadata = ColumnFamilyMetaData(); });
 }
 
 void DbImpl::GetAllColumnFamilyMetaData(std::vector<ColumnFamilyMetaData>* metadata) {
   metadata->clear();
-  const OpenCall call = EnterCall();
-  if (call.inside()) DescribeAllFamilies(engine_.get(), metadata);
+  WithoutStatus(
+      [&] {
+        const OpenCall call = EnterCall();
+        if (call.inside()) DescribeAllFamilies(engine_.get(), metadata);
+      },
+      [&] { metadata->clear(); });
 }
 
 Status DbImpl::VerifyChecksum(const ReadOptions& options) try {

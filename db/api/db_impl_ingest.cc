@@ -1,6 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Implements ingestion: files from outside, in one call or in two steps.
+//
+//       PrepareFileIngestion     files are checked and staged; nothing is visible
+//         handle, staged         Abort, ~handle or Close discard it; whoever Takes it first owns it
+//       CommitFileIngestionHandles
+//         all are taken, then one commit shows all files of all handles at one moment
+//
+// An ingestion in one call is the same two steps. A handle may outlive the database: it shares the
+// list of staged ingestions, and finds there that Close has discarded its own.
 
 #include <algorithm>
 #include <memory>
@@ -26,6 +34,8 @@ class IngestionHandle final : public FileIngestionHandle {
   ~IngestionHandle() override { Abort().PermitUncheckedError(); }
 
   Status Abort() override {
+    // Only the caller who has taken it may remove the staged files: Close, or a commit in another
+    // thread, may be using them.
     VARVE_RETURN_IF_ERROR(Take("Abort"));
     ingestion_->Discard();
     return Status::OK();
@@ -71,6 +81,8 @@ Status DbImpl::PrepareFileIngestion(const std::vector<IngestExternalFileArg>& ar
   if (handle == nullptr) {
     return Status::InvalidArgument("PrepareFileIngestion: the place for the handle is null");
   }
+  // A handle that the caller still has there is an ingestion of its own, which is discarded with
+  // it.
   handle->reset();
   const OpenCall call = EnterCall();
   VARVE_RETURN_IF_ERROR(CheckWritable(call));
@@ -94,6 +106,8 @@ Status DbImpl::CommitFileIngestionHandles(const std::vector<FileIngestionHandle*
   if (handles.empty()) {
     return Status::InvalidArgument("CommitFileIngestionHandles: no handles are given");
   }
+  // All handles are judged before the first is taken, so that a wrong one leaves all of them
+  // prepared.
   std::vector<IngestionHandle*> ours;
   for (FileIngestionHandle* const handle : handles) {
     auto* const one = dynamic_cast<IngestionHandle*>(handle);
@@ -106,6 +120,8 @@ Status DbImpl::CommitFileIngestionHandles(const std::vector<FileIngestionHandle*
     }
     ours.push_back(one);
   }
+  // Another thread may take one of them in between, or Close all: then those that were taken here
+  // go back to the list, and their handles are as good as before.
   std::vector<std::shared_ptr<Ingestion>> ingestions;
   for (IngestionHandle* const one : ours) {
     const Status s = one->Take("CommitFileIngestionHandles");
@@ -115,7 +131,16 @@ Status DbImpl::CommitFileIngestionHandles(const std::vector<FileIngestionHandle*
     }
     ingestions.push_back(one->ingestion());
   }
-  const Status s = IngestCommit(engine_.get(), ingestions).Run();
+  IngestCommit commit(engine_.get(), ingestions);
+  const Status s = commit.Run();
+  // A refusal that came before the first step has changed nothing (IngestCommit::begun), so the
+  // program may try again with the same handles.
+  if (!commit.begun()) {
+    for (const auto& ingestion : ingestions) engine_->staged_ingestions->Add(ingestion);
+    return s;
+  }
+  // After a commit, or a failure in the midst of one, nothing staged is needed. The tables that are
+  // in force have names of their own.
   for (const auto& ingestion : ingestions) ingestion->Discard();
   return s;
 } catch (...) {

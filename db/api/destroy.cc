@@ -2,6 +2,11 @@
 
 // Removes a database, its tables at the rate of its SstFileManager, and implements the maintenance
 // calls that take a closed or foreign one.
+//
+// A destruction may be stopped at any point, and is repeated then. So it goes from the outside
+// inwards: what lies in other directories first, and last the database's own directory with
+// CURRENT, MANIFEST and OPTIONS, as only they say where the rest is. LOCK and the directory itself
+// are removed when nothing is left that another process could open.
 
 #include <optional>
 #include <set>
@@ -17,6 +22,7 @@
 #include "db/background/space_reserve.h"
 #include "db/recovery/database_directory.h"
 #include "db/recovery/file_exchange.h"
+#include "db/recovery/log_directory_lock.h"
 #include "db/recovery/table_directories.h"
 #include "util/base/assert.h"
 #include "util/base/caught_exception.h"
@@ -42,9 +48,10 @@ Status DeleteOurFiles(FileSystem* fs, const std::string& directory,
   for (const std::string& entry : entries) {
     uint64_t number = 0;
     FileType found = kTempFile;
+    // Files whose names are not those of a database's files are somebody else's.
     if (entry != kReserveFileName && !ParseFileName(entry, &number, &found)) continue;
-    // Files that wait for deletion were tables.
-    if (Slice(entry).ends_with(kTrashSuffix)) found = kTableFile;
+    // Files that wait for deletion were tables or blob files, which lie together.
+    if (Slice(entry).ends_with(kTrashSuffix) || found == kBlobFile) found = kTableFile;
     if (found == kDBLockFile || (type.has_value() && found != *type)) continue;
     s = fs->DeleteFile(directory + "/" + entry, IOOptions(), nullptr);
     if (!s.ok() && !IsMissing(s) && result.ok()) result = s;
@@ -93,6 +100,7 @@ void DeleteTablesAtRate(FileSystem* fs, const std::string& db_name, const Option
   directories.insert(db_name);
   for (const std::string& directory : directories) {
     if (directory != db_name && IsOfAnotherDatabase(fs, db_name, directory)) continue;
+    // Errors are ignored here: whatever stays is deleted at once by the caller, who reports them.
     for (const std::string& place : {directory, directory + "/lost"}) {
       std::vector<std::string> entries;
       if (!fs->GetChildren(place, IOOptions(), &entries, nullptr).ok()) continue;
@@ -100,7 +108,8 @@ void DeleteTablesAtRate(FileSystem* fs, const std::string& db_name, const Option
         uint64_t number = 0;
         FileType type = kTempFile;
         if (!ParseFileName(entry, &number, &type)) continue;
-        if (type != kTableFile && !Slice(entry).ends_with(kTrashSuffix)) continue;
+        if (type != kTableFile && type != kBlobFile && !Slice(entry).ends_with(kTrashSuffix))
+          continue;
         space->DeleteAtRate(std::string(place).append("/").append(entry));
       }
     }
@@ -108,10 +117,40 @@ void DeleteTablesAtRate(FileSystem* fs, const std::string& db_name, const Option
   space->WaitForTrash();
 }
 
+// Deletes everything but LOCK, which the caller holds.
+Status DeleteLocked(FileSystem* fs, const std::string& name, const std::string& wal_dir,
+                    const Options& options,
+                    const std::vector<ColumnFamilyDescriptor>& column_families,
+                    LogDirectoryLock* logs) {
+  // Tables that it cannot delete, also for lack of memory, are deleted at once below.
+  BestEffort([&] { DeleteTablesAtRate(fs, name, options, column_families); });
+  Status result = DeleteTables(fs, name, options, column_families);
+  const auto note = [&result](const Status& deleted) {
+    if (result.ok()) result = deleted;
+  };
+  // The folders within the log directory go before the directory itself, and the lock's file goes
+  // with it.
+  if (!wal_dir.empty() && wal_dir != name) {
+    if (!IsOfAnotherDatabase(fs, name, wal_dir))
+      note(DeleteDirectory(fs, ArchivalDirectory(wal_dir), kWalFile));
+    if (!IsOfAnotherDatabase(fs, name, wal_dir)) note(RemoveRestoreFolder(fs, wal_dir));
+    logs->Remove();
+    note(DeleteBeside(fs, name, wal_dir, kWalFile));
+  }
+  note(RemoveRestoreFolder(fs, name));
+  for (const std::string& directory :
+       {name + "/lost", ArchivalDirectory(name), StagingDirectory(name)}) {
+    note(DeleteDirectory(fs, directory));
+  }
+  // This comes last, as only this directory tells where the other files are.
+  if (result.ok()) note(DeleteOurFiles(fs, name));
+  return result;
+}
+
 }  // namespace
 
 Status DestroyDB(const std::string& given_name, const Options& options,
-                 const std::vector<ColumnFamilyDescriptor>& column_families) {
+                 const std::vector<ColumnFamilyDescriptor>& column_families) try {
   if (given_name.empty() || given_name == "/" || given_name == "." || given_name == "..") {
     return Status::InvalidArgument("DestroyDB: not the directory of a database", given_name);
   }
@@ -120,35 +159,26 @@ Status DestroyDB(const std::string& given_name, const Options& options,
   // From here on the current directory does not matter.
   const std::string name = AbsolutePath(fs.get(), given_name);
   const std::string wal_dir = AbsolutePath(fs.get(), options.wal_dir);
+  // A missing database is destroyed already, and has no LOCK to take.
   if (fs->FileExists(name, IOOptions(), nullptr).IsNotFound()) return Status::OK();
   FileLock* lock = nullptr;
   IOStatus s = fs->LockFile(LockFileName(name), IOOptions(), &lock, nullptr);
   if (!s.ok()) return s;
-  // Tables that it cannot delete, also for lack of memory, are deleted at once below.
-  BestEffort([&] { DeleteTablesAtRate(fs.get(), name, options, column_families); });
-  Status result = DeleteTables(fs.get(), name, options, column_families);
-  const auto note = [&result](const Status& deleted) {
-    if (result.ok()) result = deleted;
-  };
-  if (!wal_dir.empty() && wal_dir != name) {
-    if (!IsOfAnotherDatabase(fs.get(), name, wal_dir))
-      note(DeleteDirectory(fs.get(), ArchivalDirectory(wal_dir), kWalFile));
-    if (!IsOfAnotherDatabase(fs.get(), name, wal_dir)) note(RemoveRestoreFolder(fs.get(), wal_dir));
-    note(DeleteBeside(fs.get(), name, wal_dir, kWalFile));
-  }
-  note(RemoveRestoreFolder(fs.get(), name));
-  for (const std::string& directory :
-       {name + "/lost", ArchivalDirectory(name), StagingDirectory(name)}) {
-    note(DeleteDirectory(fs.get(), directory));
-  }
-  // This comes last, as only this directory tells where the other files are.
-  if (result.ok()) note(DeleteOurFiles(fs.get(), name));
-  s = fs->UnlockFile(lock, IOOptions(), nullptr);
-  if (result.ok() && !s.ok()) result = s;
+  // An open database that has its logs in a directory of their own holds a lock there, too.
+  LogDirectoryLock logs(fs.get());
+  Status result = Guarded([&]() -> Status {
+    VARVE_RETURN_IF_ERROR(logs.Take(name, wal_dir));
+    return DeleteLocked(fs.get(), name, wal_dir, options, column_families, &logs);
+  });
+  // LOCK was left out above, as its file is the lock: a process that came now would lock another
+  // file of that name and create a database between the deletions.
+  result.UpdateIfOk(Guarded([&] { return fs->UnlockFile(lock, IOOptions(), nullptr); }));
   if (!result.ok()) return result;
   fs->DeleteFile(LockFileName(name), IOOptions(), nullptr).PermitUncheckedError();
   fs->DeleteDir(name, IOOptions(), nullptr).PermitUncheckedError();
   return result;
+} catch (...) {
+  return CaughtException();
 }
 
 void CancelAllBackgroundWork(DB* db, bool wait) {

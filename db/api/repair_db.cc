@@ -5,13 +5,14 @@
 #include "varve/utilities/repair.h"
 
 #include "db/recovery/repair.h"
+#include "util/base/caught_exception.h"
 
 namespace varve {
 
 Status RepairDB(const std::string& dbname, const DBOptions& db_options,
                 const std::vector<ColumnFamilyDescriptor>& column_families,
                 const ColumnFamilyOptions* unknown_cf_opts, const RepairOptions& repair_options,
-                RepairReport* report) {
+                RepairReport* report) try {
   RepairRequest request;
   request.name = dbname;
   request.options = db_options;
@@ -19,6 +20,8 @@ Status RepairDB(const std::string& dbname, const DBOptions& db_options,
   request.unknown_cf_opts = unknown_cf_opts;
   request.repair = repair_options;
   return RunRepair(request, report);
+} catch (...) {
+  return CaughtException();
 }
 
 Status RepairDB(const std::string& dbname, const DBOptions& db_options,

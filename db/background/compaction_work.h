@@ -2,6 +2,17 @@
 #pragma once
 
 // Runs compactions: automatic ones as levels need them, manual ones on demand.
+//
+//      automatic:  Schedule(family) -> queue_ -> Dispatch -> thread of the environment
+//                    TakeRunnable -> plan (picker) -> RunPlan
+//      manual:     CompactRange ... on the caller's thread
+//                    AwaitPlan (waits while others change the tree) -> RunPlan
+//      RunPlan:    Step marks the inputs; Execute (mutex released) writes tables;
+//                  Install puts them into a new version; listeners are told
+//
+// Plans are made and installed under the DB mutex, from one version. While a plan runs, others may
+// change the tree elsewhere: inputs are marked, and the range of the output level is known from the
+// family's list of running plans.
 
 #include <atomic>
 #include <deque>
@@ -10,6 +21,7 @@
 #include <string>
 #include <vector>
 
+#include "db/background/compaction_reports.h"
 #include "db/background/work_pressure.h"
 #include "db/compaction/compaction_job.h"
 #include "db/compaction/compaction_picker.h"
@@ -25,11 +37,16 @@
 
 namespace varve {
 
-class ListedOperation;
 struct DeletedRange;
 
+// Decides when and on which thread compactions run: automatic ones on the threads of the
+// environment, those of calls on the caller's. Its parts are in compaction_work.cc,
+// compaction_run.cc and manual_compaction.cc.
+//
+// Thread safety: as annotated; the mutex is released while a plan is executed.
 class CompactionWork final : public CompactionScheduler {
  public:
+  // Everything that compactions use; must outlive them.
   struct Parts {
     const DbContext& context;
     const DynamicOptions& dynamic;
@@ -50,12 +67,16 @@ class CompactionWork final : public CompactionScheduler {
   CompactionWork(const CompactionWork&) = delete;
   CompactionWork& operator=(const CompactionWork&) = delete;
 
+  // Queues the family, and starts jobs as far as limits allow.
   void Schedule(ColumnFamily* family) override VARVE_REQUIRES(kDbMutex);
+  // Queues all families, and starts jobs as far as limits allow.
   void ScheduleAll() override VARVE_REQUIRES(kDbMutex);
   // Measures the families again whose files wait for snapshots or for time to pass, and queues
   // those that need work now. Does not throw.
   void NoteSnapshotsGone() VARVE_EXCLUDES(kDbMutex);
-  // Like the call above, but returns the unix time at which the next files become due.
+  // Does what NoteSnapshotsGone does, and also tries a postponed compaction again if it is time to.
+  // May throw. Returns the microseconds until the next files become due or a postponed compaction
+  // is to be tried; UINT64_MAX: never.
   uint64_t ScheduleDue() VARVE_REQUIRES(kDbMutex);
   // Forgets which families are queued (shutdown). Removes them one by one, as a second deque would
   // take memory.
@@ -69,6 +90,7 @@ class CompactionWork final : public CompactionScheduler {
       queue_.pop_front();
     }
   }
+  // True if a family is queued, or a job or call has not ended.
   bool Busy() const override VARVE_REQUIRES(kDbMutex);
   // Cancels jobs that have not begun (shutdown): the threads may be busy with other databases.
   void CancelScheduledJobs() VARVE_REQUIRES(kDbMutex);
@@ -94,17 +116,24 @@ class CompactionWork final : public CompactionScheduler {
   // Rewrites the family without the versions that are newer than the timestamp. Requires that
   // nothing else writes to it meanwhile.
   Status TrimHistory(ColumnFamily* family, const std::string& trim_ts) VARVE_EXCLUDES(kDbMutex);
+  // A negative `path_id` leaves the outputs in the path of their level. The paths of the outputs
+  // are appended to *output_names; it and `info` may be null.
   Status CompactFiles(ColumnFamily* family, const CompactionOptions& options,
                       const std::vector<std::string>& names, int output_level, int path_id,
                       std::vector<std::string>* output_names, CompactionJobInfo* info)
       VARVE_EXCLUDES(kDbMutex);
+  // Drops the files that lie wholly in one of the ranges, without tombstones, even if snapshots see
+  // them.
   Status DeleteFilesInRanges(ColumnFamily* family, const RangePtr* ranges, size_t n,
                              bool include_end) VARVE_EXCLUDES(kDbMutex);
-  // Drops files of a range whose entries are all deleted, by entries in tables with sequence
-  // numbers from `deleted_at` on. Does nothing if a snapshot is older.
+  // Drops, unread, the files that lie wholly in a deleted range and hold nothing newer. Requires
+  // that the entries which delete it, from sequence number `deleted_at` on, are in tables. Does
+  // nothing if a snapshot is older than they are.
   Status DropDeleted(ColumnFamily* family, const DeletedRange& range, SequenceNumber deleted_at)
       VARVE_EXCLUDES(kDbMutex);
+  // Moves all tables of L0, which must not overlap each other, to an empty level by an edit alone.
   Status PromoteL0(ColumnFamily* family, int target_level) VARVE_EXCLUDES(kDbMutex);
+  // Marks the files of the range for compaction, and returns without waiting for it.
   Status SuggestRange(ColumnFamily* family, const Slice* begin, const Slice* end)
       VARVE_EXCLUDES(kDbMutex);
   // Cancels manual compactions, returns when the last has ended, and refuses new ones until
@@ -113,6 +142,10 @@ class CompactionWork final : public CompactionScheduler {
   void EnableManual() VARVE_EXCLUDES(kDbMutex);
 
  private:
+  // Returns the family's limiter. A dropped family has none, as it only has to leave the queue.
+  static std::shared_ptr<ConcurrentTaskLimiter> LimiterOf(const ColumnFamily& family)
+      VARVE_REQUIRES(kDbMutex);
+  // Returns InvalidArgument if the family has no path of this index.
   static Status CheckPath(const char* name, const ColumnFamily& family, uint32_t path_id);
   // Queues the family without starting a job.
   void Enqueue(ColumnFamily* family) VARVE_REQUIRES(kDbMutex);
@@ -140,8 +173,8 @@ class CompactionWork final : public CompactionScheduler {
     std::shared_ptr<const ColumnFamilyOptions> options;
     const std::vector<const CompactionPlan*>& running;
   };
-  // Makes a plan for the hold in which it is called; may be called again in a later one. Without a
-  // plan there is nothing to do, or, if *conflict is set, a running plan is in the way.
+  // Makes a plan, which is valid until the mutex is released; may be called again later. If it
+  // makes none, there is nothing to do, or, if *conflict is set, a running plan is in the way.
   using Planner = std::function<Status(const PlanningView& view,
                                        std::unique_ptr<CompactionPlan>* plan, bool* conflict)>;
   // A participant that changes the family's tree.
@@ -150,25 +183,34 @@ class CompactionWork final : public CompactionScheduler {
   class ManualTurn;
   class Followed;
 
+  // Called on a thread of the environment; calls BackgroundCompaction.
   static void RunOne(void* work);
+  // Gives jobs to the environment as far as limits allow.
   void Dispatch() VARVE_REQUIRES(kDbMutex);
+  // Runs one CompactRange or TrimHistory call, on the caller's thread.
   Status RunCall(const ManualCall& call) VARVE_EXCLUDES(kDbMutex);
+  // True if nothing stops all automatic compactions at present.
   bool MayRunAutomatic() const VARVE_REQUIRES(kDbMutex);
+  // True if a job may plan for the family now (TreeAdmission).
   bool MayPlanFor(const ColumnFamily& family) const VARVE_REQUIRES(kDbMutex);
-  // Returns the next family in the queue for which a compaction may be planned in this hold, and
-  // the slot that its limiter grants.
+  // Returns the next family in the queue for which a compaction may be planned before the mutex is
+  // released, and in *slot the slot that its limiter grants; null if there is none.
   std::shared_ptr<ColumnFamily> TakeRunnable(TaskSlot* slot) VARVE_REQUIRES(kDbMutex);
+  // Runs one automatic job, on a thread of the environment.
   void BackgroundCompaction() VARVE_EXCLUDES(kDbMutex);
   void Report(const Status& s) VARVE_REQUIRES(kDbMutex);  // reports the result of background work
+  // Picks a plan for the family, runs it, and queues the family again if it needs more.
   Status RunAutomatic(const std::shared_ptr<ColumnFamily>& family) VARVE_REQUIRES(kDbMutex);
   // Opens some of the tables whose tombstones may cover whole files. Releases the mutex while it
   // reads. Returns true if any was opened; then the shape was measured again.
   bool OpenTombstones(ColumnFamily* family) VARVE_REQUIRES(kDbMutex);
   static PlanningView PlanningViewOf(const ColumnFamily& family) VARVE_REQUIRES(kDbMutex);
-  // Executes a plan made in this hold: marks its inputs, runs it, installs its result. Releases the
-  // mutex while it works; destroys the plan.
+  // --- The execution of plans (compaction_run.cc).
+  // Executes a plan: marks its inputs, runs it, installs its result. The mutex must not have been
+  // released since the plan was made. Releases it while it works, and destroys the plan.
   Status RunPlan(Participant* participant, std::unique_ptr<CompactionPlan> plan,
                  const RunControl& control, CompactionResult* result) VARVE_REQUIRES(kDbMutex);
+  // The steps of RunPlan, in this order.
   Status Execute(ColumnFamily* family, const CompactionPlan& plan, const RunControl& control,
                  int job_id, CompactionResult* result) VARVE_REQUIRES(kDbMutex);
   Status Install(ColumnFamily* family, const CompactionPlan& plan, const CompactionResult& result)
@@ -176,39 +218,36 @@ class CompactionWork final : public CompactionScheduler {
   void NoteForCalls(const ColumnFamily& family, const CompactionPlan& plan,
                     const CompactionResult& result, const RunControl& control, int job_id)
       VARVE_REQUIRES(kDbMutex);
+  // Gathers what the job needs of the engine, so that the job itself can be tested without one.
   CompactionContext MakeContext(ColumnFamily* family, const CompactionPlan& plan,
                                 const RunControl& control) const VARVE_REQUIRES(kDbMutex);
-  // Called after an error of compactions, to note if they work again.
+  // Called after a plan has succeeded or failed, and at the end of each job. After an error of
+  // compactions they find out when compactions work again, and tell the ErrorHandler.
   void NoteSuccess(ColumnFamily* family, const CompactionPlan& plan) VARVE_REQUIRES(kDbMutex);
   void NoteFailure(ColumnFamily* family, const CompactionPlan& plan) VARVE_REQUIRES(kDbMutex);
   void NoteEndOfJob() VARVE_REQUIRES(kDbMutex);
   // Postpones a plan for which there is no space.
   Status PutOff(ColumnFamily* family, const CompactionPlan& plan) VARVE_REQUIRES(kDbMutex);
-  // Continues after a call was given up that has kept jobs from its files. Does not throw.
+  // Lets automatic compactions have the files of a call that was given up: measures the family
+  // anew, and queues it. Does not throw.
   void GoOnAfterCall(ColumnFamily* family) VARVE_REQUIRES(kDbMutex);
-  static void AddInputProperties(const ColumnFamily& family, const CompactionPlan& plan,
-                                 CompactionJobInfo* info);
+  // Notes in the inputs which job replaced them, for the listeners who are told of their deletion.
   static void NoteJobOfInputs(const CompactionPlan& plan, int job_id) VARVE_REQUIRES(kDbMutex);
-  static void CountRun(ColumnFamily* family, const CompactionPlan& plan,
-                       const CompactionResult& result) VARVE_REQUIRES(kDbMutex);
-  CompactionJobInfo MakeInfo(const ColumnFamily& family, const CompactionPlan& plan,
-                             const CompactionResult& result, int job_id) const;
-  static void List(const CompactionPlan& plan, int job_id, ListedOperation* listed);
-  void NotifyOfSubcompaction(const ColumnFamily& family, const CompactionPlan& plan, int job_id,
-                             const Subcompaction& sub) const VARVE_EXCLUDES(kDbMutex);
-  void NotifyCreated(const ColumnFamily& family, int job_id, const CompactionResult& result) const
-      VARVE_EXCLUDES(kDbMutex);
-  void NotifyEnd(const ColumnFamily& family, const CompactionPlan& plan,
-                 const CompactionResult& result, const CompactionJobInfo& info)
-      VARVE_EXCLUDES(kDbMutex);
+  // Adds a plan's work to the statistics of the family.
+  void CountRun(ColumnFamily* family, const CompactionPlan& plan, const CompactionResult& result)
+      VARVE_REQUIRES(kDbMutex);
 
-  // --- Manual compactions (manual_compaction.cc). `called_back`: called from a flush or a
-  // compaction, which it must not wait for.
+  // --- Manual compactions (manual_compaction.cc).
+  // Flushes what memtables have in the range. `called_back` is true if the call comes from a
+  // callback of a flush or a compaction, for which it must not wait.
   Status FlushForRange(const ManualCall& call, bool called_back) VARVE_EXCLUDES(kDbMutex);
+  // Compacts the range step by step, down to the level that the call wants.
   Status WalkLevels(const ManualCall& call, const RangeCall& range, Participant* participant)
       VARVE_REQUIRES(kDbMutex);
+  // Implements CompactRangeOptions::change_level: moves files of the deepest level of the range.
   Status MoveLevel(const ManualCall& call, const RangeCall& range, Participant* participant)
       VARVE_REQUIRES(kDbMutex);
+  // Moves files down that automatic compactions would only move.
   Status MoveWhatIsDue(const ManualCall& call, Participant* participant) VARVE_REQUIRES(kDbMutex);
   // Waits until the participant may plan and no other plan conflicts. Sets *plan to null if there
   // is nothing to do.
@@ -221,6 +260,8 @@ class CompactionWork final : public CompactionScheduler {
   // Runs one step on files that the plan names, without waiting for a turn.
   Status RunAtOnce(ColumnFamily* family, const Planner& planner, const RunControl& control)
       VARVE_EXCLUDES(kDbMutex);
+  // Returns the control of a manual compaction, which the user's flag, if there is one, also
+  // cancels.
   RunControl ControlOf(const std::atomic<bool>* cancelled) const;
   // Returns the reason why the call must not run, or OK. DisableManual stops calls with such a
   // control.
@@ -237,12 +278,15 @@ class CompactionWork final : public CompactionScheduler {
   WorkStatistics& statistics_;
   RangeFlusher& flusher_;
   FilePurger& purger_;
+  const CompactionReports reports_;
   JobTimer* timer_ = nullptr;
   const WorkPressure* pressure_ = nullptr;
-  // Unix seconds; 0: no compaction was postponed.
+  // Time of DbContext::MonotonicMicros; 0: no compaction was postponed.
   uint64_t ask_again_at_ VARVE_GUARDED_BY(kDbMutex) = 0;
 
+  // Families that may need a compaction, each at most once.
   std::deque<std::shared_ptr<ColumnFamily>> queue_ VARVE_GUARDED_BY(kDbMutex);
+  // Automatic jobs that have begun.
   int running_ VARVE_GUARDED_BY(kDbMutex) = 0;
   // Number of jobs given to the environment, including running ones.
   int scheduled_ VARVE_GUARDED_BY(kDbMutex) = 0;
@@ -250,9 +294,9 @@ class CompactionWork final : public CompactionScheduler {
   // plan.
   int manual_calls_ VARVE_GUARDED_BY(kDbMutex) = 0;
   int manual_working_ VARVE_GUARDED_BY(kDbMutex) = 0;
-  // Calls that follow what becomes of their tables.
+  // Running CompactRange calls, which are told what each compaction makes of their tables.
   std::vector<Followed*> followed_ VARVE_GUARDED_BY(kDbMutex);
-  // Number of calls of DisableManual less those of EnableManual, even if EnableManual came first.
+  // Number of calls of DisableManual less those of EnableManual; below 0 if the latter were more.
   int manual_disabled_ VARVE_GUARDED_BY(kDbMutex) = 0;
   std::atomic<bool> manual_cancel_{false};  // changed under the mutex
 };

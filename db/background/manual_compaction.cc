@@ -1,6 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Compactions that users ask for: ranges, named files, deletion of whole files, hints.
+//
+// A call is a loop over steps, each of which is one plan that is chosen anew, from the version of
+// that moment: RunStep waits for its turn (TreeAdmission), picks, and runs the plan on the caller's
+// thread. So automatic compactions may change the tree between two steps. A Remainder follows what
+// is left of the data that the call found at its beginning, through the outputs of all jobs; hence
+// a call ends, however much is written meanwhile.
+//
+// Cancellation has three sources, which ManualObstacle checks before each step, and the job while
+// it runs: DisableManualCompaction, CompactRangeOptions::canceled, and the closing of the database.
+// Before each step the call also ends if its family was dropped, or with the background error.
 
 #include <algorithm>
 #include <utility>
@@ -14,6 +24,7 @@
 #include "util/base/status_macros.h"
 #include "util/env/file_names.h"
 #include "util/env/info_log.h"
+#include "util/options/option_types.h"
 
 namespace varve {
 
@@ -26,6 +37,8 @@ Status Paused(const char* why) {
   return Status(Status::kIncomplete, Status::kManualCompactionPaused, Status::kNoError, why);
 }
 
+// True if the memtable has an entry, or a range deletion, between `begin` and `end`. A null bound
+// is none.
 bool MemTableOverlaps(const MemTable& mem, const InternalKeyComparator& icmp, const Slice* begin,
                       const Slice* end) {
   if (mem.Empty()) return false;
@@ -108,6 +121,8 @@ class CompactionWork::ManualTurn {
   const ObsoleteFileQueue::LeaveOpen leave_open_;  // plans are destroyed under the mutex
 };
 
+// Asked before each step, under the mutex. A call that only deletes files goes on at the space
+// limit, as it makes room.
 Status CompactionWork::ManualObstacle(const ColumnFamily& family, const RunControl& control) const {
   if (lifecycle_.shutting_down()) {
     return Status::ShutdownInProgress("manual compaction: the database is being closed");
@@ -158,12 +173,22 @@ Status CompactionWork::CheckPath(const char* name, const ColumnFamily& family, u
                                            "the column family has " + std::to_string(paths));
 }
 
+// Asks first what depends on the arguments alone, then whether anything prevents the call now.
 Status CompactionWork::CheckRange(ColumnFamily* family, const CompactRangeOptions& options,
                                   const Slice* begin, const Slice* end) {
   VARVE_RETURN_IF_ERROR(
       CheckPath("CompactRangeOptions::target_path_id", *family, options.target_path_id));
   if (options.change_level && options.target_level >= family->options()->num_levels) {
     return Status::InvalidArgument("CompactRangeOptions::target_level", "is not below num_levels");
+  }
+  if (options.change_level && !UsesLevels(*family->options())) {
+    return Status::NotSupported("CompactRangeOptions::change_level",
+                                "with FIFO compaction all tables stay in L0");
+  }
+  if (options.change_level && family->options()->cf_allow_ingest_behind &&
+      options.target_level == family->options()->num_levels - 1) {
+    return Status::InvalidArgument("CompactRangeOptions::target_level",
+                                   "is the level that cf_allow_ingest_behind reserves");
   }
   if (options.full_history_ts_low != nullptr && (begin != nullptr || end != nullptr)) {
     return Status::InvalidArgument("CompactRangeOptions::full_history_ts_low",
@@ -189,9 +214,13 @@ Status CompactionWork::TrimHistory(ColumnFamily* family, const std::string& trim
   return RunCall({family, &options, nullptr, nullptr, trim_ts});
 }
 
+// Flushes what the range has in memory, walks the levels, and moves the result if the call wants it
+// in another level. Each step may be the last one (ManualObstacle): what earlier steps have
+// compacted stays so.
 Status CompactionWork::RunCall(const ManualCall& call) {
   const CompactRangeOptions& options = *call.options;
   constexpr uint32_t kWork = ActiveWork::kFlush | ActiveWork::kCompaction;
+  // Asked before ManualTurn registers the call's own work.
   const bool called_back = ActiveWork::Find(kWork, &lifecycle_) != nullptr;
   const ManualTurn turn(this, *call.family, ControlOf(options.canceled));
   VARVE_RETURN_IF_ERROR(turn.obstacle());
@@ -243,6 +272,8 @@ Status CompactionWork::MoveWhatIsDue(const ManualCall& call, Participant* partic
 // level, and rewritten as the call requires.
 Status CompactionWork::WalkLevels(const ManualCall& call, const RangeCall& range,
                                   Participant* participant) {
+  // The remainder begins at the numbers of this moment, under the mutex: tables and jobs with later
+  // ones are not the call's concern.
   const Followed followed(
       this, call.family,
       Remainder(GoalOf(*call.options, *call.family->options(), !call.trim_ts.empty()), call.trim_ts,
@@ -252,9 +283,12 @@ Status CompactionWork::WalkLevels(const ManualCall& call, const RangeCall& range
     state_.mu.AssertHeld();
     *plan = PickRangeStep(view.version, view.shape, *view.options, range, followed.remainder(),
                           view.running, conflict);
-    if (*plan != nullptr && range.max_subcompactions == 0) {
+    if (*plan == nullptr) return Status::OK();
+    if (range.max_subcompactions == 0) {
       (*plan)->max_subcompactions = dynamic_.current()->max_subcompactions;
     }
+    (*plan)->blob_garbage = {call.options->blob_garbage_collection_policy,
+                             call.options->blob_garbage_collection_age_cutoff};
     return Status::OK();
   };
   RunControl control = ControlOf(call.options->canceled);
@@ -266,6 +300,9 @@ Status CompactionWork::WalkLevels(const ManualCall& call, const RangeCall& range
   return Status::OK();
 }
 
+// Asks again whenever work of the database makes progress, or after kPollMicros, as the caller's
+// cancellation flag has no signal. A call from inside a step, which could only wait for itself, is
+// refused.
 Status CompactionWork::AwaitPlan(Participant* participant, const RunControl& control,
                                  TreeAdmission::Extent extent, const Planner& planner,
                                  std::unique_ptr<CompactionPlan>* plan) try {
@@ -275,6 +312,8 @@ Status CompactionWork::AwaitPlan(Participant* participant, const RunControl& con
     state_.mu.AssertHeld();
     for (;;) {
       VARVE_RETURN_IF_ERROR(ManualObstacle(family, control));
+      // A plan is made only in one's turn, and used in the same hold of the mutex, so that it never
+      // conflicts with a plan made since.
       if (participant->Ask(extent)) {
         bool conflict = false;
         VARVE_RETURN_IF_ERROR(planner(PlanningViewOf(family), plan, &conflict));
@@ -287,6 +326,7 @@ Status CompactionWork::AwaitPlan(Participant* participant, const RunControl& con
     }
   };
   const Status s = await();
+  // A turn that is not used is given back, or others would wait for it.
   if (!s.ok() || *plan == nullptr) {
     participant->Withdraw();
     Dispatch();
@@ -345,12 +385,18 @@ Status CompactionWork::MoveLevel(const ManualCall& call, const RangeCall& range,
   return Status::OK();
 }
 
+// Compacts exactly the named files, or what has to go with them, in one step that is not repeated.
+// It waits for nobody: if another plan has one of the files, the planner's error is returned.
 Status CompactionWork::CompactFiles(ColumnFamily* family, const CompactionOptions& options,
                                     const std::vector<std::string>& names, int output_level,
                                     int path_id, std::vector<std::string>* output_names,
                                     CompactionJobInfo* info) {
   FilesCall call;
   call.output_level = output_level;
+  if (!OptionTypeOf<Temperature>().valid(&options.output_temperature_override)) {
+    return Status::InvalidArgument("CompactFiles: output_temperature_override",
+                                   "is no Temperature");
+  }
   if (path_id >= 0) {
     call.path_id = static_cast<uint32_t>(path_id);
     VARVE_RETURN_IF_ERROR(CheckPath("CompactFiles: output_path_id", *family, *call.path_id));
@@ -368,6 +414,7 @@ Status CompactionWork::CompactFiles(ColumnFamily* family, const CompactionOption
   VARVE_RETURN_IF_ERROR(turn.obstacle());
   DbLock lock(&state_.mu);
   Participant participant(this, TreeAdmission::Kind::kAtOnce, family);
+  std::vector<std::string> moved;  // names of the plan's tables, if it moves them
   const Planner planner = [&](const PlanningView& view, std::unique_ptr<CompactionPlan>* plan,
                               bool*) -> Status {
     state_.mu.AssertHeld();
@@ -378,13 +425,16 @@ Status CompactionWork::CompactFiles(ColumnFamily* family, const CompactionOption
     if (options.compression != kDisableCompressionOption) {
       chosen.output.compression = options.compression;
     }
+    if (options.output_temperature_override != Temperature::kUnknown) {
+      chosen.output.temperature = options.output_temperature_override;
+    }
     chosen.output.target_file_bytes = options.output_file_size_limit;
     chosen.max_subcompactions = options.max_subcompactions != 0
                                     ? options.max_subcompactions
                                     : dynamic_.current()->max_subcompactions;
-    if (chosen.trivial_move && output_names != nullptr) {
-      for (const FileRef& file : chosen.inputs.front().files)
-        output_names->push_back(file->FileName());
+    moved.clear();
+    if (chosen.trivial_move) {
+      for (const FileRef& file : chosen.inputs.front().files) moved.push_back(file->FileName());
     }
     return Status::OK();
   };
@@ -394,6 +444,7 @@ Status CompactionWork::CompactFiles(ColumnFamily* family, const CompactionOption
   bool ran = false;
   const Status s = RunStep(&participant, planner, control, &result, &ran);
   if (s.ok() && output_names != nullptr) {
+    output_names->insert(output_names->end(), moved.begin(), moved.end());
     for (const NewFile& file : result.outputs) {
       output_names->push_back(family->table_paths().FileName(file));
     }
@@ -426,8 +477,10 @@ Status CompactionWork::SuggestRange(ColumnFamily* family, const Slice* begin, co
   return Status::OK();
 }
 
+// The flag stops running plans; the wait is for calls that work, or wait for their turn.
 void CompactionWork::DisableManual() {
   DbLock lock(&state_.mu);
+  // Calls of DisableManual and EnableManual may come in any order; each pair cancels out.
   if (++manual_disabled_ <= 0) return;
   manual_cancel_.store(true, std::memory_order_release);
   state_.work.SignalAll();

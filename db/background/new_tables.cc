@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// Opens the tables that a job has made after their edit, so that the first reader does not have to;
+// or deletes them, if the edit failed.
+
 #include "db/background/new_tables.h"
 
 #include <memory>
 #include <set>
 #include <utility>
 
+#include "db/engine/event_log.h"
 #include "db/engine/events.h"
 #include "db/version/obsolete_file_queue.h"
 #include "util/base/caught_exception.h"
@@ -31,6 +36,25 @@ PlacedFiles FindTables(const Version& version, const std::vector<NewFile>& table
   return found;
 }
 
+void TellDeleted(const DbContext& context, const FileMetaData& file, int job_id,
+                 const Status& outcome) {
+  const auto fill = [&](FileDeletionInfo* info) {
+    info->db_name = context.given_name();
+    info->file_path = file.FileName();
+    info->job_id = job_id;
+    info->status = outcome;
+  };
+  if (file.kind == DataFileKind::kBlobs) {
+    BlobFileDeletionInfo info;
+    fill(&info);
+    events::BlobFileDeleted(context, info);
+  } else {
+    TableFileDeletionInfo info;
+    fill(&info);
+    events::TableFileDeleted(context, info);
+  }
+}
+
 }  // namespace
 
 void OpenNewTables(DbMutex* mu, ColumnFamily* family, const std::vector<NewFile>& tables) {
@@ -49,10 +73,14 @@ void OpenNewTables(DbMutex* mu, ColumnFamily* family, const std::vector<NewFile>
   });
 }
 
+// The files get metadata of their own, so that one that cannot be deleted now goes into the queue
+// of obsolete files.
 void DeleteNewTables(const DbContext& context, DbState* state, const ColumnFamily& family,
                      int job_id, const std::vector<NewFile>& tables) {
   std::vector<std::unique_ptr<FileMetaData>> doomed;
   for (const NewFile& table : tables) {
+    // The MANIFEST may name the table, as it is not known if the failed edit is on disk; deleting
+    // it would make the database unreadable.
     if (state->versions->TableInDoubt(table.number)) continue;
     auto file = std::make_unique<FileMetaData>();
     static_cast<TableFacts&>(*file) = table;
@@ -62,19 +90,15 @@ void DeleteNewTables(const DbContext& context, DbState* state, const ColumnFamil
     doomed.push_back(std::move(file));
   }
   if (doomed.empty()) return;
+  // Deleting a large file takes long, and listeners are told.
   DbUnlock unlock(&state->mu);
   for (std::unique_ptr<FileMetaData>& file : doomed) {
     const IOStatus s = context.fs()->DeleteFile(file->FileName(), IOOptions(), nullptr);
     if (IsMissing(s)) continue;
-    if (events::Wanted(context)) {
-      TableFileDeletionInfo info;
-      info.db_name = context.given_name();
-      info.file_path = file->FileName();
-      info.job_id = job_id;
-      info.status = s;
-      events::TableFileDeleted(context, info);
-    }
+    event_log::FileDeleted(context, file->kind, job_id, file->number, s);
+    if (events::Wanted(context)) TellDeleted(context, *file, job_id, s);
     if (s.ok()) continue;
+    // The next purge tries again.
     state->versions->obsolete_files()->Requeue(std::move(file));
   }
 }

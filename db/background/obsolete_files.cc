@@ -1,4 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// Files become obsolete while the mutex is held, but are deleted without it. Each file type has its
+// own proof:
+//
+//     table      no Version has it; the last reference puts it into ObsoleteFileQueue
+//     log        each family's log number in the MANIFEST is above it
+//     MANIFEST   CURRENT names a newer one
+//     other      found at opening only (SweepAtOpen); see FORMAT.md for their names
+//
+// Rules
+// 1. A file that nothing explains is moved to lost/, because what we take for garbage may be the
+//    only copy of something. Only the oldest files beyond a limit are deleted (SweepAtOpen).
+// 2. While file deletions are disabled nothing is deleted; logs are closed, at least.
+// 3. A table that cannot be deleted is queued again. Other files are found by the next opening.
+// 4. Lists are taken last under the mutex, as what is taken must not be forgotten when memory runs
+//    out.
+
 #include "db/background/obsolete_files.h"
 
 #include <algorithm>
@@ -7,6 +24,7 @@
 #include <utility>
 
 #include "db/background/short_jobs.h"
+#include "db/engine/event_log.h"
 #include "db/engine/events.h"
 #include "db/version/table_cache.h"
 #include "util/base/assert.h"
@@ -32,13 +50,15 @@ bool IsTableOrTrash(const std::string& path) {
   uint64_t number = 0;
   FileType type;
   return ParseFileName(path.substr(path.rfind('/') + 1), &number, &type) &&
-         (type == kTableFile || Slice(path).ends_with(kTrashSuffix));
+         (type == kTableFile || type == kBlobFile || Slice(path).ends_with(kTrashSuffix));
 }
 
 }  // namespace
 
+// Decides for each log whether its file is archived, used again, or deleted.
 void ObsoleteFiles::RetireLogs(std::vector<LogSet::Retired>* logs,
                                std::vector<std::string>* paths) {
+  // Closing comes first: a log that is archived or used again must not have an open writer.
   LogSet::CloseRetired(logs);
   for (const LogSet::Retired& log : *logs) {
     bool stays = false;
@@ -114,9 +134,13 @@ IOStatus ObsoleteFiles::DeleteTableFile(const std::string& path) const {
   return s;
 }
 
+// A missing file counts as deleted. Any other failure is returned, after it was told to the LOG and
+// to listeners.
 Status ObsoleteFiles::DeleteTable(FileMetaData* table) {
   VARVE_ASSERT(table->number != 0);
+  // The reader goes before the file, and so does its entry in the cache of open tables.
   table->CloseTable();
+  table->opened_ahead.reset();
   if (with_.context.limited_tables() != nullptr)
     TableCache::Evict(with_.context.limited_tables().get(), table->number);
   std::string path;
@@ -129,17 +153,36 @@ Status ObsoleteFiles::DeleteTable(FileMetaData* table) {
     LogWarn(with_.context.info_log(), "could not delete obsolete %s: %s", path.c_str(),
             s.ToString().c_str());
   }
+  const int job = table->notes.last_job != 0 ? table->notes.last_job : with_.state.NextJobId();
+  event_log::FileDeleted(with_.context, table->kind, job, table->number, s);
   if (events::Wanted(with_.context)) {
-    TableFileDeletionInfo info;
-    info.db_name = with_.context.given_name();
-    info.file_path = path;
-    info.job_id = table->notes.last_job != 0 ? table->notes.last_job : with_.state.NextJobId();
-    info.status = s;
-    events::TableFileDeleted(with_.context, info);
+    TellDeleted(*table, path, job, s);
   }
   return s;
 }
 
+void ObsoleteFiles::TellDeleted(const FileMetaData& file, const std::string& path, int job,
+                                const Status& outcome) {
+  const auto fill = [&](FileDeletionInfo* info) {
+    info->db_name = with_.context.given_name();
+    info->file_path = path;
+    info->job_id = job;
+    info->status = outcome;
+  };
+  if (file.kind == DataFileKind::kBlobs) {
+    BlobFileDeletionInfo info;
+    fill(&info);
+    events::BlobFileDeleted(with_.context, info);
+  } else {
+    TableFileDeletionInfo info;
+    fill(&info);
+    events::TableFileDeleted(with_.context, info);
+  }
+}
+
+// Takes the lists under the mutex, deletes without it, and then forgets what is gone durably. A
+// failure of a deletion is no failure of the purge: tables are queued again, other files wait for
+// the next opening.
 void ObsoleteFiles::Purge() {
   with_.state.mu.AssertHeld();
   if (!with_.deletions.allowed()) return CloseObsoleteLogs();
@@ -166,6 +209,8 @@ void ObsoleteFiles::Purge() {
     gone = DeleteTables(std::move(tables));
     if (!logs.empty() && archive_.wanted()) archive_.Purge(with_.state.logs->oldest_held());
   }
+  // Only tables that are gone durably may be forgotten: after a crash a file that came back must
+  // still be known as obsolete.
   for (uint64_t number : gone) with_.state.versions->ForgetGoneTable(number);
   if (makes_room) with_.errors.HurryRecovery();
 }
@@ -199,6 +244,7 @@ void ObsoleteFiles::ExpirePositions() {
   const bool any =
       with_.state.positions.Expire(versions.min_log_number_to_keep(), with_.state.logs->List(),
                                    versions.last_sequence(), static_cast<uint64_t>(now));
+  if (any) with_.state.updates.Notify();
   if (any && listening_) PurgeSoon();
 }
 
@@ -220,6 +266,7 @@ void ObsoleteFiles::TellExpired() {
   }
 }
 
+// At most one job waits at a time: a request that comes while one waits is served by it.
 void ObsoleteFiles::PurgeSoon() noexcept {
   // Close purges itself, and a child of fork() must not purge.
   if (with_.lifecycle.shutting_down()) return;
@@ -239,6 +286,8 @@ void ObsoleteFiles::RunPurge(void* self) {
   static_cast<ObsoleteFiles*>(self)->PurgeInJob();
 }
 
+// Purges, tells of expired positions, and purges the archive if that is due. The job counts until
+// its end, for which Stop waits.
 void ObsoleteFiles::PurgeInJob() {
   const ActiveWork active(ActiveWork::kBackground, &with_.lifecycle, "the deletion of files,");
   // A later request needs another job.
@@ -260,8 +309,10 @@ void ObsoleteFiles::PurgeInJob() {
   with_.state.work.SignalAll();
 }
 
+// The purge at the end is best effort: what it cannot delete is found by the next opening.
 void ObsoleteFiles::Stop() {
   if (!listening_) return;
+  // From here on nothing requests a purge, so that waiting for the jobs ends.
   with_.state.versions->obsolete_files()->SetWaker(nullptr);
   with_.state.logs->SetWaker(nullptr);
   DbLock lock(&with_.state.mu);
@@ -276,6 +327,8 @@ void ObsoleteFiles::Stop() {
   });
 }
 
+// Fails only if the directory of the logs cannot be listed. Whatever cannot be moved or deleted
+// stays, and is found by the next opening.
 Status ObsoleteFiles::SweepAtOpen(const Leftovers& leftovers, RecoveryReport* report) {
   VARVE_ASSERT(!listening_);
   std::vector<std::string> doomed = leftovers.empty_logs;
@@ -329,6 +382,7 @@ void ObsoleteFiles::DeleteTracesOfRepairs() {
   SyncDirectory(with_.context.fs().get(), lost).PermitUncheckedError();
 }
 
+// Logs are not judged here (SweepLogs), and files of other types stay.
 void ObsoleteFiles::SortOut(const Leftovers& leftovers, const std::string& directory,
                             std::vector<std::string>* doomed,
                             std::vector<std::string>* unexplained) {
@@ -345,6 +399,7 @@ void ObsoleteFiles::SortOut(const Leftovers& leftovers, const std::string& direc
     const std::string path = directory + "/" + name;
     switch (type) {
       case kTableFile:
+      case kBlobFile:
         if (live_tables.count(number) != 0) break;
         if (versions.gone_tables().contains(number) || VARVE_CANARY(kDeleteUnexplained)) {
           doomed->push_back(path);
@@ -369,6 +424,7 @@ void ObsoleteFiles::SortOut(const Leftovers& leftovers, const std::string& direc
   }
 }
 
+// Leaves the newest ones, up to the limits, in `tables`.
 void ObsoleteFiles::LimitUnexplained(const std::string& directory, std::vector<std::string>* tables,
                                      std::vector<std::string>* doomed) {
   // A MANIFEST that lost its end may have named them.
@@ -413,9 +469,11 @@ size_t ObsoleteFiles::CountKept(const std::string& directory,
   return kept;
 }
 
-// All data of logs below every family's log number is in tables. Damaged logs are set aside, since
-// bytes in them were not replayed, and so are those that were missing when they were to be
-// replayed.
+// Decides about the logs below every family's log number, whose data is in tables: they are
+// deleted, or archived if there is an archive. Two kinds are no such logs and move to lost/:
+// damaged ones, since bytes in them were not replayed; and those that an earlier opening looked for
+// and did not find (WasUnread), since nothing of them was ever replayed. Logs from `held` on stay,
+// because the position of a change stream may still need them (LogHold).
 Status ObsoleteFiles::SweepLogs(const std::vector<uint64_t>& damaged_logs,
                                 std::vector<std::string>* doomed, RecoveryReport* report) {
   std::vector<std::string> names;
@@ -428,7 +486,8 @@ Status ObsoleteFiles::SweepLogs(const std::vector<uint64_t>& damaged_logs,
     DbLock lock(&with_.state.mu);
     const uint64_t min_log = with_.state.versions->OldestLogNeeded();
     const uint64_t held = with_.state.logs->oldest_held();
-    // Some logs that recovery has kept may have waited for a family that needs none.
+    // Recovery may have kept logs for a family that, as it turned out, needs none. The log set
+    // forgets them, as their files go below.
     with_.state.logs->NoteGone(with_.state.logs->TakeObsolete(min_log));
     for (const std::string& name : names) {
       uint64_t number = 0;
@@ -492,7 +551,9 @@ void ObsoleteFiles::TrimLost(const std::string& lost, const std::vector<std::str
   for (const std::string& name : entries) {
     uint64_t number = 0;
     FileType type;
-    if (!ParseFileName(name, &number, &type) || (type != kTableFile && type != kWalFile)) continue;
+    if (!ParseFileName(name, &number, &type) ||
+        (type != kTableFile && type != kBlobFile && type != kWalFile))
+      continue;
     if (std::find(brought.begin(), brought.end(), name) == brought.end()) {
       earlier.emplace_back(number, name);
     }

@@ -24,7 +24,11 @@
 namespace varve {
 
 // A file is obsolete if a logged edit removed it (tables), every family's log number has passed it
-// (logs), or a newer one is in force (MANIFEST, OPTIONS). Other files are never deleted.
+// (logs), or a newer one is in force (MANIFEST). Files that nothing explains are deleted only by
+// SweepAtOpen, and only beyond its limits; the OPTIONS file is options_keeper.h's.
+//
+// Thread safety: as annotated. Purges release the mutex while files are deleted, and two may run at
+// once: each has taken what it deletes off the lists.
 class ObsoleteFiles final : public FilePurger {
  public:
   struct Parts {
@@ -39,20 +43,24 @@ class ObsoleteFiles final : public FilePurger {
   ObsoleteFiles(const ObsoleteFiles&) = delete;
   ObsoleteFiles& operator=(const ObsoleteFiles&) = delete;
 
+  // Deletes what is obsolete now. Releases the mutex meanwhile.
   void Purge() override VARVE_REQUIRES(kDbMutex);
 
-  // Makes files released last by readers, and logs that were being synced, be purged soon, by a
-  // separate job; until Stop.
+  // From now until Stop, a purge job is scheduled when a reader releases the last reference to an
+  // obsolete table, and when the sync of an obsolete log ends.
   void StartListening();
-  // Schedules such a job. Any thread, with or without the mutex; not after Stop.
+  // Schedules a purge job. May be called from any thread, with or without the mutex, until Stop.
   void PurgeSoon() noexcept;
-  // Ends this, if it was started, and purges what is left. Must be called after all other jobs.
+  // Ends what StartListening began, and purges what is left; does nothing if it was never called.
+  // Must be called after all other jobs have ended.
   void Stop() VARVE_EXCLUDES(kDbMutex);
-  // Schedules a job that deletes kept logs that are too old or too large.
+  // Schedules a job that deletes logs of the archive that are too old or too large, and lets named
+  // positions of change streams expire.
   void PurgeKeptSoon() noexcept;
-  // Returns how often that should be called; 0: no logs are kept.
+  // Returns how often that should be called; 0: there is nothing of that kind.
   uint64_t kept_period_micros() const;
-  // Called at close, when no log will reuse the files of old ones any more.
+  // Deletes the logs whose files were to be used again (recycle_log_file_num). Called at close,
+  // when no log will begin any more.
   void DeleteKeptLogs() VARVE_EXCLUDES(kDbMutex);
 
   // Describes what an opening found.
@@ -82,13 +90,19 @@ class ObsoleteFiles final : public FilePurger {
       VARVE_EXCLUDES(kDbMutex);
   // Closes obsolete logs whose files must stay. Releases the mutex meanwhile.
   void CloseObsoleteLogs() VARVE_REQUIRES(kDbMutex);
-  // May wait for readers.
+  // Deletes files, or gives them to the SstFileManager's rate. Failures are only logged: the next
+  // opening deletes the files.
   void Delete(const std::vector<std::string>& paths) VARVE_EXCLUDES(kDbMutex);
-  // Returns those that are deleted, and will not reappear after a power loss once the database's
-  // own directory is synced.
+  // Returns the numbers of the deleted tables that cannot reappear after a power loss, once the
+  // database's own directory is synced.
   std::vector<uint64_t> DeleteTables(std::vector<std::unique_ptr<FileMetaData>> tables)
       VARVE_EXCLUDES(kDbMutex);
+  // Deletes the file of a table, or a blob file, and tells listeners. A missing one counts as
+  // deleted.
   Status DeleteTable(FileMetaData* table);
+  // Tells listeners that the deletion was tried, with its outcome.
+  void TellDeleted(const FileMetaData& file, const std::string& path, int job,
+                   const Status& outcome);
   // Deletes it at once, or at the rate set in the options.
   IOStatus DeleteTableFile(const std::string& path) const;
   // Sorts the files of one directory into those known to be obsolete, and those that nothing
@@ -97,9 +111,11 @@ class ObsoleteFiles final : public FilePurger {
   void SortOut(const Leftovers& leftovers, const std::string& directory,
                std::vector<std::string>* doomed, std::vector<std::string>* unexplained)
       VARVE_EXCLUDES(kDbMutex);
+  // Deletes the notes that interrupted repairs have left in lost/.
   void DeleteTracesOfRepairs();
   // Removes staged files of unfinished ingestions.
   void UnlinkStaged(const std::string& directory);
+  // Decides which logs are deleted, archived, or moved to lost/; adds the first to `doomed`.
   Status SweepLogs(const std::vector<uint64_t>& damaged_logs, std::vector<std::string>* doomed,
                    RecoveryReport* report);
   // Moves those of `tables` beyond the limits of one opening to `doomed`.
@@ -108,8 +124,10 @@ class ObsoleteFiles final : public FilePurger {
   // Returns how many of the files of a directory are within the limits of lost/.
   size_t CountKept(const std::string& directory,
                    const std::vector<std::pair<uint64_t, std::string>>& newest_first);
+  // Moves the files to the directory's lost/, and reports which were moved and which were not.
   void SetAside(const std::string& directory, const std::vector<std::string>& names,
                 RecoveryReport* report);
+  // Deletes the oldest files in `lost` beyond its limits, but none of `brought`.
   void TrimLost(const std::string& lost, const std::vector<std::string>& brought);
 
   // Expires named positions of change streams that keep too much, or were idle for too long.
@@ -117,6 +135,7 @@ class ObsoleteFiles final : public FilePurger {
   // Stores and reports the expired positions. Releases the mutex meanwhile.
   void TellExpired() VARVE_REQUIRES(kDbMutex);
 
+  // Called on a thread of the environment; calls PurgeInJob.
   static void RunPurge(void* self);
   void PurgeInJob() VARVE_EXCLUDES(kDbMutex);
 

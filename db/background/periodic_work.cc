@@ -1,4 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// Work that is due by time: statistics to the LOG and to the history, purges, files that get old,
+// compactions that were postponed for lack of space, and a late OPTIONS file. One thread of the
+// process serves all databases (SharedTimer), so nothing here may take long: what does is scheduled
+// as a job.
+
 #include "db/background/periodic_work.h"
 
 #include <algorithm>
@@ -34,6 +40,7 @@ void PeriodicWork::Wake() {
   if (ticks()) SharedTimer::Default().Wake(this);
 }
 
+// Keeps *wait the shortest time until anything is due.
 bool PeriodicWork::Due(uint64_t now, uint64_t period, uint64_t* last, uint64_t* wait) {
   if (period == 0) return false;
   const uint64_t passed = now > *last ? now - *last : 0;
@@ -43,6 +50,8 @@ bool PeriodicWork::Due(uint64_t now, uint64_t period, uint64_t* last, uint64_t* 
   return due;
 }
 
+// Returns when it wants to be called again. Decisions are made under the mutex, and the two longer
+// tasks done after it.
 uint64_t PeriodicWork::OnTime() noexcept {
   const ActiveWork active(ActiveWork::kBackground, &with_.lifecycle, "a job of the database,");
   uint64_t wait = kLongestWaitMicros;
@@ -66,32 +75,31 @@ uint64_t PeriodicWork::OnTime() noexcept {
       with_.obsolete.PurgeKeptSoon();
     }
     wait = std::min(wait, with_.options_keeper.HandOut(now));
+    // Without memory for it, it is tried again soon.
+    uint64_t aged = kSecond;
     BestEffort([&] {
       with_.state.mu.AssertHeld();
-      wait = std::min(wait, ScheduleAged());
+      aged = ScheduleAged();
     });
+    wait = std::min(wait, aged);
   }
   if (tell) BestEffort([this] { TellStatistics(); });
   if (note) BestEffort([this, history_bytes] { with_.noter.Note(history_bytes); });
   return wait;
 }
 
-// Schedules files that become due with age, without writes. Returns for how long none will become
-// due, including files created meanwhile.
+// Schedules files that become due with age, without writes, and postponed compactions. Returns for
+// how long nothing will become due, including files created meanwhile.
 uint64_t PeriodicWork::ScheduleAged() {
-  int64_t time = 0;
-  if (!with_.context.clock()->GetCurrentTime(&time).ok() || time < 0) return kLongestWaitMicros;
-  const auto now = static_cast<uint64_t>(time);
-  const uint64_t due = with_.compaction.ScheduleDue();
-  uint64_t seconds = due > now ? due - now : 1;
+  uint64_t wait = std::min(kLongestWaitMicros, with_.compaction.ScheduleDue());
   for (const auto& [id, family] : with_.state.families.all()) {
     const auto options = family->options();
     for (const uint64_t age : {options->ttl, options->periodic_compaction_seconds,
                                uint64_t{options->bottommost_file_compaction_delay}}) {
-      if (age != 0) seconds = std::min(seconds, age);
+      if (age != 0 && age < kLongestWaitMicros / kSecond) wait = std::min(wait, age * kSecond);
     }
   }
-  return seconds < kLongestWaitMicros / kSecond ? seconds * kSecond : kLongestWaitMicros;
+  return wait;
 }
 
 // Writes line by line, as an entry of the LOG is limited in size.

@@ -1,10 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// Pace spreads the reads. Each piece that was read moves the time at which the next one is due by
+// its bytes at the wanted rate; the thread sleeps when it is ahead by at least kLeastPauseMicros.
+// Time that a slow device took is not made up for by a burst: the due time never lies more than one
+// pause behind now.
+//
+// The thread sleeps in pieces of at most a second, because the database may begin to close without
+// a signal to it. Stop signals it, and then joins.
+
 #include "db/background/scrubber.h"
 
 #include <algorithm>
 #include <vector>
 
 #include "db/engine/events.h"
+#include "db/version/blob_source.h"
 #include "db/version/table_cache.h"
 #include "util/base/assert.h"
 #include "util/base/caught_exception.h"
@@ -25,8 +35,9 @@ constexpr uint64_t kPeriodSecMost = uint64_t{100} * 365 * 24 * 3600;
 std::string ScrubProgress::ToString() const {
   std::string text =
       "passes=" + std::to_string(passes) + " tables=" + std::to_string(tables) +
-      " bytes=" + std::to_string(bytes) + " corruptions=" + std::to_string(corruptions) +
-      " errors=" + std::to_string(errors) + " pass_bytes=" + std::to_string(pass_bytes) +
+      " blob_files=" + std::to_string(blob_files) + " bytes=" + std::to_string(bytes) +
+      " corruptions=" + std::to_string(corruptions) + " errors=" + std::to_string(errors) +
+      " pass_bytes=" + std::to_string(pass_bytes) +
       " pass_bytes_wanted=" + std::to_string(pass_bytes_wanted);
   if (!last_corruption.empty()) text += " last_corruption=\"" + last_corruption + "\"";
   return text;
@@ -64,7 +75,7 @@ bool Scrubber::SleepUntil(uint64_t micros) {
 }
 
 void Scrubber::Run() {
-  const ActiveWork active(ActiveWork::kBackground, &with_.lifecycle, "the verification of tables,");
+  const ActiveWork active(ActiveWork::kBackground, &with_.lifecycle, "the verification of files,");
   uint64_t next = with_.context.MonotonicMicros();
   while (SleepUntil(next)) {
     due_micros_ = with_.context.MonotonicMicros();
@@ -76,13 +87,15 @@ void Scrubber::Run() {
   }
 }
 
-// Weak references: a pass may take days, and tables it has not reached may be deleted meanwhile.
+// Weak references: a pass may take days, and files it has not reached may be deleted meanwhile.
 struct Scrubber::Target {
   std::weak_ptr<ColumnFamily> family;
   std::weak_ptr<FileMetaData> file;
   int level = 0;
+  std::weak_ptr<const BlobFile> blobs;  // Owns a reference to `file`; set for blob files only.
 };
 
+// Lists all files in one hold of the mutex, so that the wanted bytes are those of one moment.
 std::vector<Scrubber::Target> Scrubber::ListTargets() {
   std::vector<Target> targets;
   uint64_t wanted = 0;
@@ -93,8 +106,12 @@ std::vector<Scrubber::Target> Scrubber::ListTargets() {
       wanted += version->TotalBytes();
       for (int level = 0; level < version->num_levels(); level++) {
         for (const FileRef& file : version->level(level).files()) {
-          targets.push_back({family, file, level});
+          targets.push_back({family, file, level, {}});
         }
+      }
+      for (const BlobFileState& file : version->blob_files()) {
+        wanted += file.FileSize();
+        targets.push_back({family, file.blobs->file(), 0, file.blobs});
       }
     }
   }
@@ -104,15 +121,25 @@ std::vector<Scrubber::Target> Scrubber::ListTargets() {
   return targets;
 }
 
+// The references to family and file may be the only ones that hold them during the read, if a
+// compaction has removed the file meanwhile. Then nobody else would start the purge.
+bool Scrubber::VerifyTarget(const Target& target) {
+  const std::shared_ptr<ColumnFamily> family = target.family.lock();
+  const FileRef file = target.file.lock();
+  const std::shared_ptr<const BlobFile> blobs = target.blobs.lock();
+  if (family == nullptr || file == nullptr) return false;
+  if (file->kind == DataFileKind::kTable) {
+    Note(*family, *file, ReadTable(family.get(), file.get(), target.level));
+  } else if (blobs != nullptr) {
+    Note(*family, *file, ReadBlobFile(family.get(), *blobs));
+  }
+  return file->obsolete.load(std::memory_order_acquire) || family->dropped();
+}
+
+// Ends early if the database is being closed; then the pass does not count.
 void Scrubber::RunPass() {
   for (const Target& target : ListTargets()) {
-    std::shared_ptr<ColumnFamily> family = target.family.lock();
-    FileRef file = target.file.lock();
-    if (family == nullptr || file == nullptr) continue;
-    VerifyTable(family.get(), file, target.level);
-    const bool was_last = file->obsolete.load(std::memory_order_acquire) || family->dropped();
-    file.reset();
-    family.reset();
+    const bool was_last = VerifyTarget(target);
     if (was_last) {
       DbLock lock(&with_.state.mu);
       with_.purger.Purge();
@@ -125,6 +152,8 @@ void Scrubber::RunPass() {
   progress_.pass_bytes_wanted = 0;
 }
 
+// Each read pushes the due time back by what it costs at the allowed rate; the thread sleeps once
+// the debt is worth it.
 Status Scrubber::Pace(uint64_t bytes) {
   {
     MutexLock lock(&mu_);
@@ -144,29 +173,38 @@ Status Scrubber::Pace(uint64_t bytes) {
   return SleepUntil(due_micros_) ? Status::OK() : Status::ShutdownInProgress();
 }
 
-void Scrubber::VerifyTable(ColumnFamily* family, const FileRef& file, int level) {
+Status Scrubber::ReadTable(ColumnFamily* family, FileMetaData* file, int level) {
   const ReadOptions options;
-  Status s;
-  {
-    TableRef table;
-    s = family->table_cache()->Find(file.get(), level, options, &table);
-    if (s.ok()) {
-      s = table->VerifyChecksum(options, [this](uint64_t bytes) { return Pace(bytes); });
-    }
-  }
+  TableRef table;
+  const Status s = family->table_cache()->Find(file, level, options, &table);
+  if (!s.ok()) return s;
+  return table->VerifyChecksum(options, [this](uint64_t bytes) { return Pace(bytes); });
+}
+
+// The reader belongs to the cache of open files or to `file`, which the caller holds.
+Status Scrubber::ReadBlobFile(ColumnFamily* family, const BlobFile& file) {
+  const ReadOptions options;
+  BlobReaderPin reader;
+  const Status s = family->table_cache()->blobs().Pin(options, file, &reader);
+  if (!s.ok()) return s;
+  return reader->VerifyChecksums(options, [this](uint64_t bytes) { return Pace(bytes); });
+}
+
+// Damage is told to listeners and remembered; any other error is only counted and logged.
+void Scrubber::Note(const ColumnFamily& family, const FileMetaData& file, const Status& s) {
   if (s.IsShutdownInProgress()) return;
   {
     MutexLock lock(&mu_);
-    progress_.tables += s.ok() ? 1 : 0;
+    (file.kind == DataFileKind::kTable ? progress_.tables : progress_.blob_files) += s.ok() ? 1 : 0;
     progress_.corruptions += s.IsCorruption() ? 1 : 0;
     progress_.errors += s.ok() || s.IsCorruption() ? 0 : 1;
     if (s.IsCorruption()) progress_.last_corruption = s.ToString();
   }
   if (s.ok()) return;
-  LogError(with_.context.info_log(), "scrub of column family %s: %s", family->name().c_str(),
+  LogError(with_.context.info_log(), "scrub of column family %s: %s", family.name().c_str(),
            s.ToString().c_str());
   if (s.IsCorruption()) {
-    events::DamageFound(with_.context, s, file->FileName());
+    events::DamageFound(with_.context, s, file.FileName());
   }
 }
 

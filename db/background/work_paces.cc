@@ -1,8 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// Judges how urgent the work of a flush or a compaction is, from what waits for it.
+//
+//      flush        share of the room of memtables that is filled: taken
+//                   share of its own entries that it has passed: done
+//                     done < 2 taken             hurry: writers would stall before it ends
+//                     ahead by less than 1/4     soon
+//                     else                       calm
+//      compaction   the nearest urgency of all compactions of the process
+//
+// Work for which a call waits, or which delays a closing, is always in a hurry.
+
 #include "db/background/work_paces.h"
 
 #include <algorithm>
 
+#include "db/background/short_jobs.h"
 #include "util/base/assert.h"
 
 namespace varve {
@@ -29,12 +42,13 @@ Urgency FlushPace::Judge(double taken, double done) {
   return ahead < kFarAhead ? Urgency::kSoon : Urgency::kCalm;
 }
 
+// `steps` is the number of entries that were flushed so far.
 Urgency FlushPace::Judge(uint64_t steps) {
   if (IsWaitedFor(lifecycle_, work_) || SharedUrgency::OfFlushes().nearest() == Urgency::kHurry) {
     return Urgency::kHurry;
   }
   // Another flush, of any database, needs the thread.
-  if (env_->GetThreadPoolQueueLen(Env::Priority::HIGH) > 0) return Urgency::kHurry;
+  if (env_->GetThreadPoolQueueLen(PoolOfShortJobs(env_)) > 0) return Urgency::kHurry;
   double taken = 0;
   for (const FillingMemTable& filling : filling_) {
     const auto room = static_cast<double>(std::max(filling.room, 1)) *

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Implements the engines that programs hold: they order calls by a lock and tell listeners.
+// Implements the engines that programs hold: they order calls by a lock and tell listeners. Locks:
+// calls that only read share their store's mutex, calls that change the directory have it alone,
+// and StopBackup takes none, as it must reach a call that has it. A restore also shares the mutexes
+// of the alternate directories' stores, in the order of their addresses. All this is held over I/O
+// for minutes; a progress callback may therefore call the same engine, which ActiveEngineCall
+// refuses instead of waiting for itself. Listeners are told after it, and may call the engine.
 
 #include "varve/utilities/backup_engine.h"
 
@@ -8,6 +13,7 @@
 #include <iterator>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <shared_mutex>
 #include <utility>
@@ -81,6 +87,7 @@ void TellListeners(const std::vector<std::shared_ptr<EventListener>>& listeners,
 
 // Implements the calls that only read, for both kinds of engines.
 template <typename Base>
+// Calls that only read run beside each other, and those that change the directory run alone.
 class ReadCalls : public Base, public HasStore {
  public:
   explicit ReadCalls(std::unique_ptr<BackupStore> store) { guarded_.store = std::move(store); }
@@ -122,16 +129,20 @@ class ReadCalls : public Base, public HasStore {
   IOStatus RestoreDBFromBackup(const RestoreOptions& options, BackupID id,
                                const std::string& db_dir,
                                const std::string& wal_dir) const override {
-    return ToIoStatus(Restoring("RestoreDBFromBackup", options,
-                                [&] { return Restore(options, id, db_dir, wal_dir); }));
+    return ToIoStatus(Restoring("RestoreDBFromBackup", options, db_dir, [&](Restored* restored) {
+      restored->id = id;
+      return Restore(options, db_dir, wal_dir, restored);
+    }));
   }
   using Base::RestoreDBFromLatestBackup;
   IOStatus RestoreDBFromLatestBackup(const RestoreOptions& options, const std::string& db_dir,
                                      const std::string& wal_dir) const override {
-    return ToIoStatus(Restoring("RestoreDBFromLatestBackup", options, [&]() -> Status {
+    const auto step = [&](Restored* restored) -> Status {
       if (catalog().valid().empty()) return NoBackup();
-      return Restore(options, catalog().valid().rbegin()->first, db_dir, wal_dir);
-    }));
+      restored->id = catalog().valid().rbegin()->first;
+      return Restore(options, db_dir, wal_dir, restored);
+    };
+    return ToIoStatus(Restoring("RestoreDBFromLatestBackup", options, db_dir, step));
   }
   IOStatus VerifyBackup(BackupID id, bool with_checksum) const override {
     return ToIoStatus(
@@ -146,6 +157,12 @@ class ReadCalls : public Base, public HasStore {
   mutable GuardedStore guarded_;
 
  private:
+  // Describes a restore for those who are told of it.
+  struct Restored {
+    std::optional<BackupID> id;  // Nothing: no restore has begun.
+    DataMoveInfo moved;
+  };
+
   // Runs a call that only reads, beside others of its kind.
   template <typename Step>
   Status Shared(const char* call, Step step) const {
@@ -155,15 +172,29 @@ class ReadCalls : public Base, public HasStore {
     return Guarded(step);
   }
   // Runs a call that also reads from other engines. Busy: this thread works for a call of one of
-  // them; that is asked before any lock is taken.
+  // them; that is asked before any lock is taken. Listeners are told when no lock is held any more.
   template <typename Step>
-  Status Restoring(const char* call, const RestoreOptions& options, Step step) const {
+  Status Restoring(const char* call, const RestoreOptions& options, const std::string& db_dir,
+                   const Step& step) const {
     for (BackupEngineReadOnlyBase* const other : options.alternate_dirs) {
       auto* const engine = dynamic_cast<HasStore*>(other);
       if (engine == nullptr) continue;
       VARVE_RETURN_IF_ERROR(ActiveEngineCall::Refuse(call, &engine->guarded()));
     }
-    return Shared(call, step);
+    const Stopwatch watch;
+    Restored restored;
+    DataMoveInfo& moved = restored.moved;
+    moved.kind = DataMoveInfo::Kind::kRestore;
+    moved.path = db_dir;
+    moved.status = Shared(call, [&] { return step(&restored); });
+    if (!restored.id.has_value()) return moved.status;
+    moved.micros = watch.Micros();
+    TellListeners(store().options().listeners, nullptr, moved);
+    BestEffort([&] {
+      store().Note("backup " + std::to_string(*restored.id) + " restored to " + db_dir + ": " +
+                   moved.status.ToString());
+    });
+    return moved.status;
   }
   Status NoBackup() const { return Status::NotFound(store().directory(), "has no valid backup"); }
 
@@ -184,34 +215,26 @@ class ReadCalls : public Base, public HasStore {
   }
 
   // Holds the locks of the other engines while it runs.
-  Status Restore(const RestoreOptions& options, BackupID id, const std::string& db_dir,
-                 const std::string& wal_dir) const {
-    const Stopwatch watch;
-    DataMoveInfo moved;
-    moved.kind = DataMoveInfo::Kind::kRestore;
-    moved.path = db_dir;
-    moved.status = Guarded([&]() -> Status {
-      std::vector<const BackupStore*> stores;
-      GuardedStores others;
-      for (BackupEngineReadOnlyBase* const other : options.alternate_dirs) {
-        auto* const engine = dynamic_cast<HasStore*>(other);
-        if (engine == nullptr) {
-          return Status::InvalidArgument("RestoreOptions::alternate_dirs",
-                                         "has an engine that is null or not Varve's");
-        }
-        stores.push_back(engine->guarded().store.get());
-        if (&engine->guarded() == &guarded_) continue;
-        others.insert(&engine->guarded());
+  Status Restore(const RestoreOptions& options, const std::string& db_dir,
+                 const std::string& wal_dir, Restored* restored) const {
+    std::vector<const BackupStore*> stores;
+    GuardedStores others;
+    for (BackupEngineReadOnlyBase* const other : options.alternate_dirs) {
+      auto* const engine = dynamic_cast<HasStore*>(other);
+      if (engine == nullptr) {
+        return Status::InvalidArgument("RestoreOptions::alternate_dirs",
+                                       "has an engine that is null or not Varve's");
       }
-      return Holding(others.begin(), others.end(), [&] {
-        return RestoreBackup(store(), stores, options, id, db_dir, wal_dir, &moved);
-      });
+      stores.push_back(engine->guarded().store.get());
+      // This engine's own lock is held already. The others are taken in the order of the set, by
+      // address, as all threads do, so that two restores cannot wait for each other.
+      if (&engine->guarded() == &guarded_) continue;
+      others.insert(&engine->guarded());
+    }
+    return Holding(others.begin(), others.end(), [&] {
+      return RestoreBackup(store(), stores, options, *restored->id, db_dir, wal_dir,
+                           &restored->moved);
     });
-    moved.micros = watch.Micros();
-    TellListeners(store().options().listeners, nullptr, moved);
-    store().Note("backup " + std::to_string(id) + " restored to " + db_dir + ": " +
-                 moved.status.ToString());
-    return moved.status;
   }
 };
 
@@ -240,12 +263,15 @@ class BackupEngineImpl final : public ReadCalls<BackupEngine> {
     }
     moved.micros = watch.Micros();
     BestEffort([&] { TellListeners(db->GetDBOptions().listeners, db, moved); });
-    store().Note("backup " + std::to_string(id) + " of " + db->GetName() + ": " +
-                 moved.status.ToString());
+    BestEffort([&] {
+      store().Note("backup " + std::to_string(id) + " of " + db->GetName() + ": " +
+                   moved.status.ToString());
+    });
     if (moved.status.ok() && new_backup_id != nullptr) *new_backup_id = id;
     return ToIoStatus(std::move(moved.status));
   }
 
+  // The flag stays set: a stopped engine makes no more backups until it is opened anew.
   void StopBackup() override { guarded_.store->stop().store(true, std::memory_order_relaxed); }
 
   IOStatus GarbageCollect() override {

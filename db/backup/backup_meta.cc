@@ -1,4 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// Lists are text, a line for each file, so that people can read them and RocksDB does. MetaReader
+// has their form. Schema 1 is RocksDB's older one, without sizes and without a checksum of the
+// list; both are written on request.
+//
+// A list may come from a foreign hand. Every line is checked for its form, each path must be one
+// that the backup can have, once, and what a reader must understand but does not (fields "ni::") is
+// NotSupported: the backup is then kept, and not used.
+
 #include "db/backup/backup_meta.h"
 
 #include <array>
@@ -80,6 +89,18 @@ std::vector<std::string_view> Words(std::string_view line) {
 }
 
 // Reads one list, once.
+//   schema_version 2.1                            schema 2 only
+//   1700000000                                    time
+//   4711                                          sequence number
+//   metadata 48656c6c6f                           fields, each with a value
+//   2                                             number of files
+//   private/7/CURRENT crc32 123 size 16
+//   shared_checksum/000012_s5EF...sst crc32 456 size 98765
+//   // FOOTER                                     schema 2 only
+//   crc32c 789                                    of all lines above the footer
+//
+// Every line is checked for form, and every path for being one that this backup can have: a list
+// from a foreign hand must not make a restore write outside of its directory.
 class MetaReader {
  public:
   MetaReader(const Slice& text, BackupID id, const std::string& name, BackupMeta* meta)
@@ -95,11 +116,16 @@ class MetaReader {
       VARVE_RETURN_IF_ERROR(NextLine());
       VARVE_RETURN_IF_ERROR(ReadFile());
     }
+    // Schema 1 has no checksum of the list, so that the count is all that tells of a cut one.
     if (meta_.files.size() != count) {
       return Damaged(std::to_string(count) + " files are announced and " +
                      std::to_string(meta_.files.size()) + " listed");
     }
-    return AtEnd() ? Status::OK() : ReadFooter();
+    if (!AtEnd()) VARVE_RETURN_IF_ERROR(ReadFooter());
+    // A writer of sizes writes the footer, too. Without it a cut could have taken files that are
+    // left out, which the count does not have.
+    if (sized_ && !summed_) return Damaged("the footer with the list's checksum is missing");
+    return Status::OK();
   }
 
  private:
@@ -114,6 +140,7 @@ class MetaReader {
   }
 
   bool AtEnd() const { return position_ >= text_.size(); }
+  // A path cannot look like the footer, as it has no space and a folder's name in front.
   bool IsFooter() const {
     const std::string_view rest = text_.substr(position_);
     return schema_ == 2 && rest.substr(0, rest.find('\n')) == kFooterLine;
@@ -187,6 +214,7 @@ class MetaReader {
       VARVE_RETURN_IF_ERROR(ReadField(words[i], words[i + 1], &file, &excluded));
     }
     if (schema_ == 1 && !file.crc32c.has_value()) return Damaged("not a checksum");
+    // A restore would write one of them over the other.
     if (!names_.insert(file.parsed.db_name).second) {
       return Damaged("a second file that is " + file.parsed.db_name + " in the database");
     }
@@ -211,6 +239,7 @@ class MetaReader {
     } else if (field == "size") {
       if (!ReadNumber(value, &number)) return Damaged("not a size");
       file->size = number;
+      sized_ = true;
     } else if (field == "temp") {
       // A temperature of a later version counts as unknown.
       for (const auto& [temperature, text] : kTemperatureNames) {
@@ -225,6 +254,8 @@ class MetaReader {
     return Status::OK();
   }
 
+  // Fields of later versions are skipped, unless their names say that they must be known. `body`
+  // ends before the footer's line.
   Status ReadFooter() {
     const size_t body = position_;
     VARVE_RETURN_IF_ERROR(NextLine());
@@ -239,6 +270,7 @@ class MetaReader {
       if (number != crc32c::Value(text_.data(), body)) {
         return Damaged("the list's checksum is wrong");
       }
+      summed_ = true;
     }
     return Status::OK();
   }
@@ -251,8 +283,11 @@ class MetaReader {
   uint64_t line_number_ = 0;
   std::string_view line_;
   std::set<std::string> names_;
+  bool sized_ = false;   // A file has a size, which Varve alone writes.
+  bool summed_ = false;  // The list's checksum was compared.
 };
 
+// Schema 1 knows the checksum alone, and readers of it take a line with more words for damage.
 void AppendFileLine(const BackupFile& file, int schema_version, std::string* text) {
   text->append(file.path).append(" crc32 ").append(std::to_string(file.crc32c.value_or(0)));
   if (schema_version >= 2) {

@@ -1,4 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// Opens, locks and cleans a directory of backups. Who may delete what:
+//
+// 1. A list that exists makes a backup exist; its deletion, made durable, ends it.
+// 2. A shared file is deleted only if the catalog counts no list that names it, valid or not, and
+//    there is no list that is not understood.
+// 3. A private folder is deleted only if there is no list with its id.
+// 4. garbage_ is true while something may be left that no list names: from before a deletion or a
+//    sweep begins until it has succeeded. The next change of the directory then sweeps first.
+
 #include "db/backup/backup_store.h"
 
 #include <algorithm>
@@ -7,6 +17,8 @@
 #include "varve/env.h"
 
 #include "db/recovery/database_directory.h"
+#include "util/base/canary.h"
+#include "util/base/caught_exception.h"
 #include "util/base/status_macros.h"
 #include "util/env/absolute_path.h"
 #include "util/env/durable_write.h"
@@ -34,6 +46,7 @@ BackupStore::BackupStore(const BackupEngineOptions& options, Env* db_env)
       fs_(backup_env_->GetFileSystem()),
       directory_(AbsolutePath(fs_.get(), options.backup_dir)),
       catalog_(fs_.get(), directory_),
+      unsynced_(fs_.get(), PathOf(kMetaFolder)),
       backup_limiter_(RateLimiterOf(options.backup_rate_limiter, options.backup_rate_limit)),
       restore_limiter_(RateLimiterOf(options.restore_rate_limiter, options.restore_rate_limit)) {}
 
@@ -42,6 +55,8 @@ BackupStore::~BackupStore() {
   if (lock_ != nullptr) (void)fs_->UnlockFile(lock_, IOOptions(), nullptr).ok();
 }
 
+// A store that only reads takes no lock and makes no folder, so it works on read-only media and
+// beside a writer, whose deletions may make its catalog wrong.
 Status BackupStore::Open(const BackupEngineOptions& options, Env* db_env, bool read_only,
                          std::unique_ptr<BackupStore>* store) {
   store->reset();
@@ -55,6 +70,7 @@ Status BackupStore::Open(const BackupEngineOptions& options, Env* db_env, bool r
   } else {
     VARVE_RETURN_IF_ERROR(opened->MakeAndLock());
     VARVE_RETURN_IF_ERROR(opened->catalog_.Load());
+    VARVE_RETURN_IF_ERROR(opened->unsynced_.Load());
     if (options.destroy_old_data) VARVE_RETURN_IF_ERROR(opened->DeleteAll());
   }
   *store = std::move(opened);
@@ -96,6 +112,7 @@ Status BackupStore::MakeAndLock() {
   const bool in_database = fs_->FileExists(CurrentFileName(directory_), IOOptions(), nullptr).ok();
   const std::string lock_file = LockFileName(in_database ? PathOf(kMetaFolder) : directory_);
   IOStatus s = fs_->LockFile(lock_file, IOOptions(), &lock_, nullptr);
+  // A file system without locks leaves it to the user that one engine at a time writes.
   if (s.IsNotSupported()) {
     lock_ = nullptr;
   } else if (!s.ok()) {
@@ -120,6 +137,8 @@ Status BackupStore::SyncFolder(const std::string& relative) const {
   return SyncDirectory(fs_.get(), relative.empty() ? directory_ : PathOf(relative));
 }
 
+// Deletes one backup after the other in the safe order, as a crash in the middle must leave valid
+// ones.
 Status BackupStore::DeleteAll() {
   std::vector<BackupID> ids;
   for (const auto& [id, meta] : catalog_.valid()) ids.push_back(id);
@@ -134,9 +153,12 @@ Status BackupStore::DeleteFileIfThere(const std::string& relative) const {
   return IsMissing(s) ? Status::OK() : Status(s);
 }
 
+// The order is that of a creation reversed: list, durably; then files. A crash in between leaves
+// garbage and no list without its files.
 Status BackupStore::Delete(BackupID id) {
   VARVE_RETURN_IF_ERROR(CollectExpectedGarbage());
   std::vector<std::string> shared;
+  bool understood = true;
   if (const auto it = catalog_.valid().find(id); it != catalog_.valid().end()) {
     for (const BackupFile& file : it->second->files) {
       if (file.parsed.shared) shared.push_back(file.path);
@@ -147,18 +169,24 @@ Status BackupStore::Delete(BackupID id) {
     for (const BackupFile& file : bad->second.meta->files) {
       if (file.parsed.shared) shared.push_back(file.path);
     }
+  } else {
+    understood = false;
   }
   VARVE_RETURN_IF_ERROR(DeleteFileIfThere(std::string(kMetaFolder) + "/" + std::to_string(id)));
   // From here on the backup no longer exists, even if a step fails, and its files are garbage.
   garbage_ = true;
   catalog_.Remove(id);
+  // The list is gone durably before its files go: after a crash no list may name missing ones.
   VARVE_RETURN_IF_ERROR(SyncFolder(kMetaFolder));
   for (const std::string& path : shared) {
-    if (catalog_.shared().count(path) == 0) VARVE_RETURN_IF_ERROR(DeleteFileIfThere(path));
+    // Remove has taken this backup's count away, so that a count is another one's.
+    if (MayDeleteShared(path) || VARVE_CANARY(kDeleteSharedFiles))
+      VARVE_RETURN_IF_ERROR(DeleteFileIfThere(path));
   }
   VARVE_RETURN_IF_ERROR(DeletePrivateFolder(std::to_string(id)));
-  garbage_ = false;
-  Note("backup " + std::to_string(id) + " deleted");
+  // Only a sweep finds what a list that was not understood has kept, or has named itself.
+  garbage_ = !understood;
+  BestEffort([&] { Note("backup " + std::to_string(id) + " deleted"); });
   return Status::OK();
 }
 
@@ -171,6 +199,7 @@ Status BackupStore::Purge(uint32_t keep) {
 
 Status BackupStore::CollectGarbage() {
   garbage_ = true;
+  // First of all, as it may find lists that this object does not know; their files are no garbage.
   VARVE_RETURN_IF_ERROR(SweepMeta());
   for (const char* const folder : {kSharedFolder, kSharedChecksumFolder}) {
     VARVE_RETURN_IF_ERROR(SweepShared(folder));
@@ -196,20 +225,24 @@ Status BackupStore::SweepMeta() {
   return unknown ? catalog_.Load() : Status::OK();
 }
 
+bool BackupStore::MayDeleteShared(const std::string& path) const {
+  return catalog_.shared().count(path) == 0 && !catalog_.has_unknown_files();
+}
+
 Status BackupStore::SweepShared(const std::string& folder) const {
   std::vector<std::string> entries;
   IOStatus s = fs_->GetChildren(PathOf(folder), IOOptions(), &entries, nullptr);
   if (IsMissing(s)) return Status::OK();
   if (!s.ok()) return s;
-  const bool all = !catalog_.has_unknown_files();
   for (const std::string& entry : entries) {
     const std::string path = folder + "/" + entry;
-    if (catalog_.shared().count(path) != 0 || (!all && !IsBackupTempName(entry))) continue;
+    if (!IsBackupTempName(entry) && !MayDeleteShared(path)) continue;
     VARVE_RETURN_IF_ERROR(DeleteFileIfThere(path));
   }
   return Status::OK();
 }
 
+// A folder of an invalid backup stays as well: a user may still repair its list.
 Status BackupStore::SweepPrivate() const {
   std::vector<std::string> entries;
   VARVE_RETURN_IF_ERROR(fs_->GetChildren(PathOf(kPrivateFolder), IOOptions(), &entries, nullptr));
@@ -223,6 +256,7 @@ Status BackupStore::SweepPrivate() const {
   return Status::OK();
 }
 
+// The folder has only files; a crash leaves some of them, and the next sweep goes on.
 Status BackupStore::DeletePrivateFolder(const std::string& name) const {
   const std::string folder = std::string(kPrivateFolder) + "/" + name;
   std::vector<std::string> entries;
@@ -233,6 +267,26 @@ Status BackupStore::DeletePrivateFolder(const std::string& name) const {
     VARVE_RETURN_IF_ERROR(DeleteFileIfThere(folder + "/" + entry));
   }
   return fs_->DeleteDir(PathOf(folder), IOOptions(), nullptr);
+}
+
+std::set<std::string> BackupStore::NeededUnsynced() const {
+  std::set<std::string> paths = unsynced_.paths();
+  std::erase_if(paths, [this](const std::string& path) { return MayDeleteShared(path); });
+  return paths;
+}
+
+Status BackupStore::NoteUnsynced(const std::vector<std::string>& paths) {
+  if (options_.sync || paths.empty()) return Status::OK();
+  std::set<std::string> unsynced = NeededUnsynced();
+  unsynced.insert(paths.begin(), paths.end());
+  return unsynced_.Replace(std::move(unsynced));
+}
+
+Status BackupStore::NoteSynced(const std::vector<std::string>& paths) {
+  if (!options_.sync || unsynced_.paths().empty()) return Status::OK();
+  std::set<std::string> unsynced = NeededUnsynced();
+  for (const std::string& path : paths) unsynced.erase(path);
+  return unsynced_.Replace(std::move(unsynced));
 }
 
 CopyPool::Options BackupStore::CopyOptions(RateLimiter* limiter) const {

@@ -5,9 +5,20 @@
 //
 // A backup exists while its list in meta/ does. So lists are written last and deleted first, each
 // when the files it relies on are durable; anything else that a crash leaves is garbage.
+//
+//      meta/7                            the list of backup 7
+//      private/7/...                     files that it alone has
+//      shared_checksum/<table>...        tables, each needed by the backups that list it
+//
+//      make      files durable  ->  list durable          a crash between leaves garbage
+//      delete    list gone, durably  ->  files deleted    a crash between leaves garbage
+//
+// Garbage is found by comparing the folders with all lists. A list that is not understood may name
+// any shared file, so while there is one, shared files are kept.
 
 #include <atomic>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -16,6 +27,7 @@
 #include "varve/utilities/backup_engine.h"
 
 #include "db/backup/backup_catalog.h"
+#include "db/backup/unsynced_files.h"
 #include "db/copy/copy_pool.h"
 
 namespace varve {
@@ -30,41 +42,69 @@ class BackupStore {
   BackupStore(const BackupStore&) = delete;
   BackupStore& operator=(const BackupStore&) = delete;
 
+  // Returns the options of the engine.
   const BackupEngineOptions& options() const { return options_; }
+  // Returns the file system of the backup directory.
   FileSystem* fs() const { return fs_.get(); }
   const std::shared_ptr<FileSystem>& shared_fs() const { return fs_; }
   // Returns the Env of databases that are restored.
   Env* db_env() const { return db_env_; }
   Env* backup_env() const { return backup_env_; }
   const std::string& directory() const { return directory_; }
+  // Returns the backups that the directory has.
   const BackupCatalog& catalog() const { return catalog_; }
   BackupCatalog* mutable_catalog() { return &catalog_; }
   std::string PathOf(const std::string& relative) const { return catalog_.PathOf(relative); }
 
+  // Deletes a backup: its list, then the files that no other backup has. While a list is not
+  // understood, shared files stay. NotFound: there is none of this id. After another error its list
+  // may be gone; the next change deletes the rest.
   Status Delete(BackupID id);
+  // Deletes the oldest valid backups until at most `keep` are left.
   Status Purge(uint32_t keep);
+  // Deletes files that no list names. While a list is not understood, shared files stay.
   Status CollectGarbage();
   // Makes the next change of the directory collect garbage first.
   void ExpectGarbage() { garbage_ = true; }
   Status CollectExpectedGarbage() { return garbage_ ? CollectGarbage() : Status::OK(); }
 
+  // True if a power loss may take bytes of the shared file, so that a backup that is to be durable
+  // copies it anew.
+  bool MayBeUnsynced(const std::string& path) const { return unsynced_.paths().count(path) != 0; }
+  // Must be called with the shared files that a backup has copied: before they get their names, and
+  // when these are durable. Each does nothing unless the options' `sync` is as it says.
+  Status NoteUnsynced(const std::vector<std::string>& paths);
+  Status NoteSynced(const std::vector<std::string>& paths);
+
   // Returns options for copying files of the directory; the caller sets the file systems.
   CopyPool::Options CopyOptions(RateLimiter* limiter) const;
   RateLimiter* backup_limiter() const { return backup_limiter_.get(); }
   RateLimiter* restore_limiter() const { return restore_limiter_.get(); }
+  // True once StopBackup was called: backups that run or begin end as Incomplete.
   std::atomic<bool>& stop() { return stop_; }
   // Makes the names in a folder of the directory durable, if the options ask for it.
   Status SyncFolder(const std::string& relative) const;
+  // Writes a line to the log of the options, if there is one.
   void Note(const std::string& text) const;
 
  private:
   BackupStore(const BackupEngineOptions& options, Env* db_env);
 
+  // Returns InvalidArgument for options that do not go together.
   Status CheckOptions(bool read_only) const;
+  // Makes the folders that the options need, and locks the directory against other engines.
   Status MakeAndLock();
+  // Deletes every backup, also invalid ones, for destroy_old_data.
   Status DeleteAll();
+  // Deletes a file; a missing one is no error.
   Status DeleteFileIfThere(const std::string& relative) const;
+  // Deletes the folder with the files of one backup alone.
   Status DeletePrivateFolder(const std::string& name) const;
+  // True if no backup can have the shared file.
+  bool MayDeleteShared(const std::string& path) const;
+  // Returns the names of unsynced files without those that are garbage.
+  std::set<std::string> NeededUnsynced() const;
+  // Delete what no backup has: shared files, private folders, and lists that were being written.
   Status SweepShared(const std::string& folder) const;
   Status SweepPrivate() const;
   Status SweepMeta();
@@ -75,6 +115,7 @@ class BackupStore {
   const std::shared_ptr<FileSystem> fs_;
   const std::string directory_;
   BackupCatalog catalog_;
+  UnsyncedFiles unsynced_;  // A store that only reads does not load it.
   std::shared_ptr<RateLimiter> backup_limiter_;
   std::shared_ptr<RateLimiter> restore_limiter_;
   FileLock* lock_ = nullptr;  // Null: read-only, or no locks in the file system.

@@ -1,4 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// Order
+// 1. Choose an id above all existing ones, and make the folder private/<id>.
+// 2. Take a CopySet, which keeps the database's files from deletion until the copies are made.
+// 3. Give each file a name in the backup. The name of a shared table has the session that wrote it,
+//    or its checksum, so that equal names mean equal tables; one that a valid backup has is not
+//    copied again, unless this backup must be durable and that one need not have been.
+// 4. Copy the rest under temporary names, and compare with the checksums of the MANIFEST, if it has
+//    any.
+// 5. Rename shared tables to their names, and sync the folders.
+// 6. Write the list in meta/: with its rename the backup exists.
+//
+// What a crash or an error leaves before step 6 is garbage, which the next change of the directory
+// collects. If it is in doubt whether the list was written, only the list is deleted: its files
+// stay until the directory is read again. A name in the directory thus says how far a file is: a
+// temporary name may be half a file, a final name in a shared folder is a whole one that may be in
+// no list yet, and only a list makes files count.
+
 #include "db/backup/create_backup.h"
 
 #include <limits>
@@ -50,8 +68,11 @@ class BackupCreation {
   BackupCreation(BackupStore* store, LiveTables* tables, const CreateBackupOptions& options, DB* db)
       : store_(*store), tables_(*tables), options_(options), db_(db) {}
 
+  // The catalog learns of the backup last, and only after its list is written; after an error it is
+  // as before, so that the clean-up takes everything with this id for garbage.
   Status Run(const std::string& app_metadata, BackupID* new_id, DataMoveInfo* moved) {
     VARVE_RETURN_IF_ERROR(Check(app_metadata));
+    // Leftovers could have the names that this backup gives its files.
     VARVE_RETURN_IF_ERROR(store_.CollectExpectedGarbage());
     VARVE_RETURN_IF_ERROR(ChooseId());
     auto meta = std::make_shared<BackupMeta>();
@@ -73,7 +94,9 @@ class BackupCreation {
   struct Planned {
     CopyFile live;
     BackupFile file;
-    bool known = false;     // A valid backup has it.
+    bool known = false;  // A valid backup has it, and this one relies on that.
+    // The checksum that it must have, as lists of backups say.
+    std::optional<uint32_t> listed;
     bool excluded = false;  // The callback says that it is elsewhere.
   };
 
@@ -90,16 +113,26 @@ class BackupCreation {
     return Status::OK();
   }
 
+  // Takes an id whose private folder does not exist.
   Status ChooseId() {
+    VARVE_RETURN_IF_ERROR(TakeNextId());
+    const std::string path = store_.PathOf(private_folder_);
+    IOStatus s = store_.fs()->FileExists(path, IOOptions(), nullptr);
+    if (!s.ok()) return IsMissing(s) ? Status::OK() : Status(s);
+    VARVE_RETURN_IF_ERROR(store_.CollectGarbage());
+    // The folder is gone, or the sweep has found a list with that id, which nobody knew.
+    return TakeNextId();
+  }
+
+  Status TakeNextId() {
     if (store_.catalog().largest_id() == std::numeric_limits<BackupID>::max()) {
       return Status::NotSupported(store_.directory(), "there are no more ids for backups");
     }
+    // Ids of invalid backups count, too: their private folders may hold files that a user still
+    // wants to save.
     id_ = store_.catalog().largest_id() + 1;
     private_folder_ = std::string(kPrivateFolder) + "/" + std::to_string(id_);
-    const std::string path = store_.PathOf(private_folder_);
-    IOStatus s = store_.fs()->FileExists(path, IOOptions(), nullptr);
-    if (s.ok()) return store_.CollectGarbage();
-    return IsMissing(s) ? Status::OK() : Status(s);
+    return Status::OK();
   }
 
   // Makes every file but the list.
@@ -110,9 +143,13 @@ class BackupCreation {
     auto* const host = dynamic_cast<CopyHost*>(db_->GetRootDB());
     if (host == nullptr)
       return Status::NotSupported(db_->GetName(), "is not a database of Varve's");
+    // The database cannot be closed within this call, and the set within it holds its files: both
+    // last until the copies have their final names.
     return host->WithEngine([&](Engine* engine) -> Status {
       CopyWanted wanted;
       wanted.call = "CreateNewBackup";
+      // With 0, any log bytes lead to a flush first; with the largest number none do, and the logs
+      // are copied instead.
       wanted.log_bytes_for_flush =
           options_.flush_before_backup ? 0 : std::numeric_limits<uint64_t>::max();
       wanted.flush_together = options_.atomic_flush;
@@ -128,10 +165,13 @@ class BackupCreation {
     });
   }
 
+  // Without its logs a backup has only what was flushed, which the user asks for with
+  // backup_log_files = false.
   Status Plan(const CopyFile& live) {
     if (live.type == kWalFile && !store_.options().backup_log_files) return Status::OK();
     if (IsTable(live.type)) {
       table_directories_.insert(live.directory);
+      // A restored database has all tables in one directory.
       if (table_directories_.size() > 1) {
         return Status::NotSupported(
             db_->GetName(),
@@ -144,12 +184,18 @@ class BackupCreation {
     return Status::OK();
   }
 
+  // Gives every file its path in the backup. Tables are told apart by the session that wrote them,
+  // which is found, from the cheapest source on: remembered since an earlier backup of this
+  // opening; derived from the table's unique id in the MANIFEST and a session already known; read
+  // from the table's properties.
   Status NameTables() {
     std::string opening;
     std::string db_id;
     VARVE_RETURN_IF_ERROR(db_->GetDbSessionId(opening));
     VARVE_RETURN_IF_ERROR(db_->GetDbIdentity(db_id));
     tables_.Begin(db_id, opening);
+    // The sessions in the names of earlier backups are those that most tables of the database were
+    // written by.
     for (const auto& [path, shared] : store_.catalog().shared()) {
       tables_.KnowSession(SessionInSharedName(path));
     }
@@ -171,26 +217,38 @@ class BackupCreation {
     return Status::OK();
   }
 
-  // Marks the file as known if a valid backup has it. Corruption: that file has the same name, but
-  // another size or checksum.
+  // Marks the file as known if a valid backup has it durably. Corruption: that file has the same
+  // name, but another size or checksum.
   Status LookUp(Planned* planned) {
     const auto it = store_.catalog().shared().find(planned->file.path);
     if (it == store_.catalog().shared().end()) return Status::OK();
     const BackupCatalog::Shared& shared = it->second;
+    // The file is written anew, and replaces the one that no valid backup needs.
     if (!shared.usable || !shared.crc32c.has_value()) return Status::OK();
     const std::optional<uint32_t> wanted = ChecksumOf(planned->live);
+    // Overwriting the file would destroy the older backup, and using it would make this one wrong.
     if (wanted.value_or(*shared.crc32c) != *shared.crc32c || shared.size != planned->live.size) {
-      return Status::Corruption(
-          store_.PathOf(planned->file.path),
-          "is not the database's " + planned->live.name +
-              ", whose name it has: delete the backups that list it, or use another directory");
+      return OfAnother(*planned);
     }
+    planned->listed = shared.crc32c;
+    // A power loss may take what was not synced, or has taken it. The copy replaces the same bytes.
+    if (store_.options().sync && store_.MayBeUnsynced(planned->file.path)) return Status::OK();
     planned->known = true;
     planned->file.crc32c = shared.crc32c;
     planned->file.size = shared.size;
     return Status::OK();
   }
 
+  Status OfAnother(const Planned& planned) const {
+    return Status::Corruption(
+        store_.PathOf(planned.file.path),
+        "is not the database's " + planned.live.name +
+            ", whose name it has: delete the backups that list it, or use another directory");
+  }
+
+  // The three forms follow the options: a private copy for each backup; shared by number alone,
+  // which is right only for a directory with backups of one database; shared by number and session
+  // or checksum.
   Status PathInBackup(const CopyFile& live, std::string* path) {
     const BackupEngineOptions& options = store_.options();
     if (!IsTable(live.type) || !options.share_table_files) {
@@ -214,19 +272,22 @@ class BackupCreation {
     return Status::OK();
   }
 
-  // Returns an empty session if the table gets a legacy name.
+  // Returns an empty session if the table gets a legacy name, as blob files always do.
   Status SessionOf(const CopyFile& live, std::string* session) {
     session->clear();
     const uint32_t naming = store_.options().share_files_with_checksum_naming;
     if ((naming & BackupEngineOptions::kMaskNoNamingFlags) ==
-        BackupEngineOptions::kLegacyCrc32cAndFileSize) {
+            BackupEngineOptions::kLegacyCrc32cAndFileSize ||
+        live.type == kBlobFile) {
       return Status::OK();
     }
     const std::string unique_id = live.table == nullptr ? "" : live.table->unique_id;
     return tables_.SessionOf(db_->GetFileSystem(), live.Path(), live.number, unique_id, session);
   }
 
-  // Reads the tables whose names contain their checksums, each once.
+  // Reads the tables whose names contain their checksums, each once. The name must be known before
+  // the copy, as it decides if there is one; so these tables are read twice, unless the MANIFEST
+  // has their checksum.
   Status SumUpTablesOfLegacyNames() {
     std::vector<CopyTask> tasks;
     std::vector<uint64_t> numbers;
@@ -251,6 +312,8 @@ class BackupCreation {
     return Status::OK();
   }
 
+  // Asks about all files in one call, since the user may have to ask a remote store. Only new
+  // shared files can be left out: private ones are found nowhere else.
   Status AskWhatIsElsewhere() {
     if (options_.exclude_files_callback == nullptr) return Status::OK();
     std::vector<MaybeExcludeBackupFile> questions;
@@ -269,6 +332,8 @@ class BackupCreation {
     return Status::OK();
   }
 
+  // Copies with as many threads as the options say. Nothing has its final name when this returns,
+  // so an error needs no undoing but the deletion of garbage.
   Status Copy(DataMoveInfo* moved) {
     std::vector<CopyTask> tasks;
     std::vector<Planned*> copied;
@@ -279,6 +344,7 @@ class BackupCreation {
       task.target = store_.PathOf(WrittenAs(planned.file));
       task.size = planned.live.size;
       task.want_checksum = true;
+      // MANIFEST, CURRENT and OPTIONS are bytes that the copy set has made, and have no source.
       task.contents = planned.live.contents;
       tasks.push_back(std::move(task));
       copied.push_back(&planned);
@@ -290,6 +356,9 @@ class BackupCreation {
         return Status::Corruption(tasks[i].source, "checksum " + std::to_string(tasks[i].crc32c) +
                                                        ", and " + std::to_string(*wanted) +
                                                        " in the MANIFEST");
+      }
+      if (copied[i]->listed.value_or(tasks[i].crc32c) != tasks[i].crc32c) {
+        return OfAnother(*copied[i]);
       }
       copied[i]->file.crc32c = tasks[i].crc32c;
       copied[i]->file.size = tasks[i].bytes;
@@ -316,8 +385,18 @@ class BackupCreation {
     return CopyPool(copy).Run(tasks);
   }
 
+  // Private files were written under their final names, in a folder that no other backup uses;
+  // shared ones are renamed now. A rename may replace a file that only an invalid backup names, or
+  // the same bytes that were not synced (LookUp).
   Status Publish(BackupMeta* meta) {
     std::set<std::string> folders = {private_folder_, kPrivateFolder};
+    std::vector<std::string> renamed;
+    for (const Planned& planned : planned_) {
+      if (planned.file.parsed.shared && !planned.known && !planned.excluded) {
+        renamed.push_back(planned.file.path);
+      }
+    }
+    VARVE_RETURN_IF_ERROR(store_.NoteUnsynced(renamed));
     for (Planned& planned : planned_) {
       BackupFile& file = planned.file;
       if (planned.excluded) {
@@ -331,10 +410,12 @@ class BackupCreation {
       }
       meta->files.push_back(std::move(file));
     }
+    // The list must not be durable before the names of the files in it.
     for (const std::string& folder : folders) VARVE_RETURN_IF_ERROR(store_.SyncFolder(folder));
-    return Status::OK();
+    return store_.NoteSynced(renamed);
   }
 
+  // Asks once more for a stop: this is the last moment before the backup may exist.
   Status WriteList(const BackupMeta& meta, bool* in_doubt) {
     if (store_.stop().load(std::memory_order_relaxed)) {
       return Status::Incomplete("StopBackup was called; open the engine anew");
@@ -352,6 +433,7 @@ class BackupCreation {
     CopyPool::Options copy = store_.CopyOptions(nullptr);
     copy.source_fs = copy.target_fs = store_.fs();
     VARVE_RETURN_IF_ERROR(CopyPool(copy).Run(&tasks));
+    // A rename that fails may have happened all the same.
     *in_doubt = true;
     return store_.fs()->RenameFile(tasks[0].target, folder + "/" + name, IOOptions(), nullptr);
   }
@@ -359,6 +441,7 @@ class BackupCreation {
   // If the list may exist, its files stay until the directory is read again.
   void CleanUp(bool in_doubt) {
     store_.ExpectGarbage();
+    // Without a list the files are garbage, and deleted at once.
     if (!in_doubt) {
       store_.CollectGarbage().PermitUncheckedError();
       return;
@@ -367,6 +450,7 @@ class BackupCreation {
     (void)store_.fs()->DeleteFile(store_.PathOf(list), IOOptions(), nullptr).ok();
   }
 
+  // Returns the path under which the file is written, before Publish.
   static std::string WrittenAs(const BackupFile& file) {
     if (!file.parsed.shared) return file.path;
     return file.parsed.folder + "/" + BackupTempName(file.parsed.file_name);

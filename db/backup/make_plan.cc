@@ -27,11 +27,22 @@ constexpr char kCall[] = "CopyPlan::Make";
 constexpr int kSchemaVersion = 2;
 
 // Makes one plan. Used once.
+//   StagedDirectory::Make   <directory>.tmp
+//   CopySet::Take           the files of one moment, kept from deletion
+//   NameFiles               their names in the store, and which of them an earlier catalog has
+//   Bring                   the others, linked or copied
+//   WritePlan, Publish      PLAN, and the directory's own name
+//
+// A program uploads what the plan brings, and the catalog last; so a store's catalogs never name an
+// object that it does not have.
 class PlanMaking {
  public:
   PlanMaking(const CopyPlanOptions& options, const StoredCatalogs& stored, DB* db, Engine* engine)
       : options_(options), stored_(stored), db_(db), engine_(*engine) {}
 
+  // The copy set lives until the end of this function, so that no file of the moment is deleted
+  // before it is linked or copied; the staged directory deletes itself unless Publish has given it
+  // its name.
   Status Run(const std::string& directory, DataMoveInfo* moved) {
     std::unique_ptr<StagedDirectory> staged;
     VARVE_RETURN_IF_ERROR(
@@ -56,12 +67,15 @@ class PlanMaking {
   }
 
  private:
+  // `live` points into the copy set.
   struct Planned {
     const CopyFile* live;
     BackupFile file;
     bool stored;  // An earlier catalog has it.
   };
 
+  // This opening's session and those in the names of earlier objects are tried before any table is
+  // opened; so a plan with nothing new opens none.
   Status NameFiles() {
     std::string opening;
     std::string db_id;
@@ -84,7 +98,10 @@ class PlanMaking {
     return Status::OK();
   }
 
+  // Leaves *session empty for a blob file, which knows none.
   Status SessionOf(const CopyFile& live, std::string* session) {
+    session->clear();
+    if (live.type == kBlobFile) return Status::OK();
     return tables_.SessionOf(engine_.context.fs().get(), live.Path(), live.number,
                              live.table->unique_id, session);
   }
@@ -123,6 +140,7 @@ class PlanMaking {
     const StoredObject* const object = stored_.Find(planned->file.path);
     if (object == nullptr) return Status::OK();
     const std::optional<uint32_t>& known = planned->file.crc32c;
+    // The name would mean two different tables in the store.
     if (known.value_or(*object->crc32c) != *object->crc32c || object->size != planned->live->size) {
       return Status::Corruption(planned->file.path, "is not the database's " + planned->live->name +
                                                         " in an earlier catalog");
@@ -134,7 +152,8 @@ class PlanMaking {
   }
 
   // Copies or links the missing files. A copy yields its checksum; a checksum of the MANIFEST is
-  // compared where the bytes are read.
+  // compared where the bytes are read. A linked table is the database's own file under a second
+  // name: it never changes, and the database may delete its name while the plan keeps the bytes.
   Status Bring(const std::string& staging, DataMoveInfo* moved) {
     std::vector<CopyTask> tasks;
     std::vector<Planned*> brought;
@@ -157,6 +176,7 @@ class PlanMaking {
     for (size_t i = 0; i < tasks.size(); i++) {
       BackupFile& file = brought[i]->file;
       file.size = brought[i]->live->size;
+      // A link has been made without reading the file, so its checksum may still be unknown.
       if (!tasks[i].linked) {
         VARVE_RETURN_IF_ERROR(TakeChecksum(tasks[i], &file));
       } else if (!file.crc32c.has_value()) {
@@ -193,6 +213,8 @@ class PlanMaking {
     return Status::OK();
   }
 
+  // PLAN is the last file. The pool syncs it like all others, so that Publish has only names to
+  // make durable.
   Status WritePlan(const std::string& staging, DataMoveInfo* moved) {
     for (Planned& planned : planned_) {
       if (!planned.stored) contents_.brought.push_back(contents_.meta.files.size());
@@ -232,6 +254,8 @@ class PlanMaking {
   PlanContents contents_;
 };
 
+// Refuses before anything is made. An id that an earlier catalog has would replace that backup in
+// the store.
 Status CheckOptions(const CopyPlanOptions& options, const StoredCatalogs& stored) {
   if (options.app_metadata.size() > kMaxAppMetadataBytes) {
     return Status::InvalidArgument("CopyPlanOptions::app_metadata", "is larger than 1 MiB");
@@ -253,12 +277,13 @@ Status CheckOptions(const CopyPlanOptions& options, const StoredCatalogs& stored
 
 }  // namespace
 
+// Discard deletes by this answer, so it names exactly the types that a copy set can have.
 bool IsOfPlan(const std::string& name) {
   if (name == kPlanFileName) return true;
   uint64_t number = 0;
   FileType type;
   if (!ParseFileName(name, &number, &type)) return false;
-  return type == kTableFile || type == kWalFile || type == kDescriptorFile ||
+  return type == kTableFile || type == kBlobFile || type == kWalFile || type == kDescriptorFile ||
          type == kCurrentFile || type == kOptionsFile;
 }
 

@@ -1,4 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// Order
+// 1. Undo a restore that was interrupted.
+// 2. See what is in the directories. A file that is no database's ends the restore, as it would be
+//    lost.
+// 3. Choose the tables of the old database that stay: those that have the session, or the checksum,
+//    of the backup's tables, as the mode says.
+// 4. Copy the others to incoming folders, and compare sizes and checksums.
+// 5. Check that MANIFEST and tables fit each other.
+// 6. Exchange the old files for the new ones (file_exchange.h), CURRENT last.
+//
+// Until step 6 the old database is as it was. An error in that step, or a crash, is undone here or
+// by the next opening, unless the new files are in force already. What is in the directory
+// meanwhile:
+//
+//      db_dir/                     the old database, as it was until step 6
+//      db_dir/restore.tmp/new/     the copies, complete and durable when step 4 ends
+//      wal_dir/restore.tmp/new/    those of the logs, if they have their own directory
+//
+// Kept tables are in neither: they stay where they are and belong to both databases.
+
 #include "db/backup/restore_backup.h"
 
 #include <algorithm>
@@ -15,6 +36,9 @@
 #include "db/backup/restored_state.h"
 #include "db/recovery/database_directory.h"
 #include "db/recovery/file_exchange.h"
+#include "db/recovery/log_directory_lock.h"
+#include "util/base/assert.h"
+#include "util/base/canary.h"
 #include "util/base/status_macros.h"
 #include "util/env/absolute_path.h"
 #include "util/env/durable_write.h"
@@ -50,7 +74,8 @@ class RestoreLock {
   FileLock* lock_ = nullptr;
 };
 
-// True if a restore replaces files of this type. Information logs and the lock stay.
+// True if a restore replaces files of this type. Information logs and the lock stay. CURRENT is not
+// in the list because the exchange itself handles it.
 bool IsReplaced(FileType type) {
   return type != kInfoLogFile && type != kDBLockFile && type != kCurrentFile;
 }
@@ -65,23 +90,31 @@ class Restoration {
         options_(options),
         shared_fs_(store.db_env()->GetFileSystem()),
         fs_(shared_fs_.get()),
-        lock_(fs_) {}
+        lock_(fs_),
+        logs_lock_(fs_) {}
 
+  // All checks that need no lock come first, then the locks, then whatever looks at files: what is
+  // seen without the lock may change.
   Status Run(BackupID id, const std::string& db_dir, const std::string& wal_dir,
              DataMoveInfo* moved) {
     VARVE_RETURN_IF_ERROR(store_.catalog().Find(id, &meta_));
     ListFiles();
     VARVE_RETURN_IF_ERROR(CheckArguments(db_dir, wal_dir));
     VARVE_RETURN_IF_ERROR(MakeDirectoryDurably(fs_, db_dir_));
+    // Two locks are needed, as the logs may lie in a directory that several databases name.
     VARVE_RETURN_IF_ERROR(lock_.Take(db_dir_));
     VARVE_RETURN_IF_ERROR(MakeDirectoryDurably(fs_, wal_dir_));
+    // Two names of one directory would otherwise be exchanged twice, and the second lock never be
+    // free.
     if (IsSameDirectory()) wal_dir_ = db_dir_;
+    VARVE_RETURN_IF_ERROR(LockLogs());
     VARVE_RETURN_IF_ERROR(UndoInterruptedRestore(fs_, db_dir_, wal_dir_));
     VARVE_RETURN_IF_ERROR(LookAround());
     VARVE_RETURN_IF_ERROR(KeepTables());
     VARVE_RETURN_IF_ERROR(FindFiles());
+    // From here on there are files of ours in the directories, so that each way out undoes them.
     Status s = Stage(moved);
-    if (s.ok()) s = CheckRestoredState(fs_, IncomingFolder(db_dir_), tables_);
+    if (s.ok()) s = CheckRestoredState(fs_, IncomingFolder(db_dir_), data_files_);
     if (s.ok() && options_.keep_log_files) s = BringArchivedLogsBack();
     bool in_force = false;
     if (s.ok()) s = Exchange(&in_force);
@@ -98,6 +131,11 @@ class Restoration {
   };
 
   bool one_directory() const { return db_dir_ == wal_dir_; }
+  Status LockLogs() {
+    const IOStatus s = logs_lock_.Take(db_dir_, wal_dir_);
+    if (s.ok()) return s;
+    return Status::CopyAppendMessage(s, "; ", "close the database that has its logs there");
+  }
   // Two names of one directory have the same lock file, which this object holds.
   bool IsSameDirectory() const {
     bool same = false;
@@ -122,7 +160,8 @@ class Restoration {
     return CheckNotOfBackups(wal_dir_);
   }
 
-  // A restore replaces what it finds.
+  // A restore replaces what it finds. Compares names, after both were made absolute; paths count
+  // only on one file system.
   Status CheckNotOfBackups(const std::string& directory) const {
     if (fs_ != store_.fs()) return Status::OK();
     if (directory == store_.directory()) {
@@ -136,7 +175,9 @@ class Restoration {
     return Status::OK();
   }
 
-  // Lists the files of the database's directories.
+  // Lists the files of the database's directories. Refuses a directory with anything that is not a
+  // database's: the exchange moves all files away, and their owner would miss them. Folders stay,
+  // and so does the file that reserves space.
   Status LookAround() {
     std::vector<std::string> entries;
     VARVE_RETURN_IF_ERROR(fs_->GetChildren(db_dir_, IOOptions(), &entries, nullptr));
@@ -144,6 +185,7 @@ class Restoration {
       uint64_t number = 0;
       FileType type = kTempFile;
       if (ParseFileName(entry, &number, &type)) {
+        if (VARVE_CANARY(kKeepSyncedMarks) && entry == kSyncedMarksBaseName) continue;
         if (IsReplaced(type)) present_[entry] = type;
         continue;
       }
@@ -157,6 +199,8 @@ class Restoration {
                                      "is no file of a database: move it before a restore");
     }
     if (one_directory()) return Status::OK();
+    // A log directory may have files of any kind beside the logs, which stay; but it must not be
+    // where another database lives, whose logs would be taken.
     VARVE_RETURN_IF_ERROR(CheckNotOfAnother(fs_, db_dir_, wal_dir_, "the logs"));
     VARVE_RETURN_IF_ERROR(fs_->GetChildren(wal_dir_, IOOptions(), &entries, nullptr));
     for (const std::string& entry : entries) {
@@ -167,40 +211,61 @@ class Restoration {
     return Status::OK();
   }
 
-  // Finds the tables of the old database that the new one can have.
+  // Finds the tables of the old database that the new one can have. Decides what need not be
+  // copied. To keep a wrong table would be silent damage, so every doubt, an error included, means
+  // to copy.
   Status KeepTables() {
     if (options_.mode == RestoreOptions::kPurgeAllFiles) return Status::OK();
-    std::vector<CopyTask> tasks;
     std::vector<const BackupFile*> candidates;
     LiveTables sessions;
     for (const BackupFile& file : all_files_) {
       if (!file.parsed.shared || present_.count(file.parsed.db_name) == 0) continue;
       const std::string path = db_dir_ + "/" + file.parsed.db_name;
       uint64_t size = 0;
-      VARVE_RETURN_IF_ERROR(fs_->GetFileSize(path, IOOptions(), &size, nullptr));
+      // A table that cannot be read is not kept.
+      if (!fs_->GetFileSize(path, IOOptions(), &size, nullptr).ok()) continue;
       if (file.size.has_value() && size != file.size) continue;
+      // A size proves nothing about the contents; these are read below, by several threads.
       if (options_.mode == RestoreOptions::kVerifyChecksum) {
         if (!file.crc32c.has_value()) continue;
-        CopyTask task;
-        task.source = path;
-        task.want_checksum = true;
-        tasks.push_back(std::move(task));
         candidates.push_back(&file);
         continue;
       }
+      // The session and the number together name a table for ever, so that its contents need not be
+      // read.
       const std::string wanted = SessionInSharedName(file.parsed.file_name);
       std::string session;
-      // A table that cannot be read is not kept.
       const bool same = !wanted.empty() &&
                         sessions.SessionOf(fs_, path, file.parsed.number, "", &session).ok() &&
                         session == wanted;
       if (same) kept_.insert(file.parsed.db_name);
     }
+    return KeepByChecksum(candidates);
+  }
+
+  // The pool ends at its first error, so the others are read again without that table. Each round
+  // drops at least the table at which the pool ended, so it ends.
+  Status KeepByChecksum(std::vector<const BackupFile*> candidates) {
     CopyPool::Options copy = store_.CopyOptions(store_.restore_limiter());
     copy.source_fs = copy.target_fs = fs_;
-    VARVE_RETURN_IF_ERROR(CopyPool(copy).Run(&tasks));
-    for (size_t i = 0; i < tasks.size(); i++) {
-      if (tasks[i].crc32c == candidates[i]->crc32c) kept_.insert(candidates[i]->parsed.db_name);
+    while (!candidates.empty()) {
+      std::vector<CopyTask> tasks(candidates.size());
+      for (size_t i = 0; i < tasks.size(); i++) {
+        tasks[i].source = db_dir_ + "/" + candidates[i]->parsed.db_name;
+        tasks[i].want_checksum = true;
+      }
+      const Status s = CopyPool(copy).Run(&tasks);
+      if (s.IsIncomplete()) return s;
+      std::vector<const BackupFile*> unread;
+      for (size_t i = 0; i < tasks.size(); i++) {
+        const BackupFile& file = *candidates[i];
+        if (tasks[i].status.IsIncomplete()) unread.push_back(&file);
+        if (tasks[i].status.ok() && tasks[i].crc32c == file.crc32c) {
+          kept_.insert(file.parsed.db_name);
+        }
+      }
+      VARVE_ASSERT(unread.size() < candidates.size());
+      candidates = std::move(unread);
     }
     return Status::OK();
   }
@@ -218,7 +283,9 @@ class Restoration {
     }
   }
 
-  // Finds the source of each file that is not kept.
+  // Finds the source of each file that is not kept. A file of the backup itself comes from the
+  // backup. One that was left out comes from the first alternate directory with a usable copy,
+  // unless the old database's table is kept.
   Status FindFiles() {
     for (const BackupFile& file : meta_->files) {
       sources_[file.path] = Source{store_.fs(), store_.PathOf(file.path)};
@@ -230,6 +297,8 @@ class Restoration {
         const auto it = alternate->catalog().shared().find(path);
         if (it == alternate->catalog().shared().end() || !it->second.usable) continue;
         sources_[path] = Source{alternate->fs(), alternate->PathOf(path)};
+        // The backup's own list has no checksum of a file that it left out, so the alternate's is
+        // compared.
         excluded_checksums_[path] = it->second.crc32c;
         break;
       }
@@ -251,7 +320,9 @@ class Restoration {
     return kept_.count(name) != 0;
   }
 
-  // Copies to the incoming folders, and checks the copies.
+  // Copies to the incoming folders, and checks the copies. Fills the incoming folders. The folders'
+  // own names are durable before a file is in them, and the files are synced one by one and then by
+  // folder: the exchange afterwards only renames, so a crash in it can lose no contents.
   Status Stage(DataMoveInfo* moved) {
     for (const std::string& directory : Directories()) {
       const std::string folder = IncomingFolder(directory);
@@ -266,8 +337,10 @@ class Restoration {
     for (const BackupFile& file : all_files_) {
       if (!StaysAsItIs(file)) by_source[sources_[file.path].fs].push_back(&file);
       const std::string& name = file.parsed.db_name;
-      if (file.parsed.type == kTableFile) {
-        tables_[file.parsed.number] =
+      if (file.parsed.type == kTableFile || file.parsed.type == kBlobFile) {
+        // The check of the new state reads tables where they are now: kept ones at their old place,
+        // the others staged.
+        data_files_[file.parsed.number] =
             (kept_.count(name) != 0 ? db_dir_ : IncomingFolder(db_dir_)) + "/" + name;
       }
     }
@@ -324,6 +397,8 @@ class Restoration {
     return {db_dir_, wal_dir_};
   }
 
+  // Lists what leaves and what comes, for each directory, and leaves the steps and their undoing to
+  // ExchangeFiles. The staged CURRENT is read and not moved.
   Status Exchange(bool* in_force) {
     std::string current;
     VARVE_RETURN_IF_ERROR(ReadFileToString(fs_, CurrentFileName(IncomingFolder(db_dir_)),
@@ -334,6 +409,7 @@ class Restoration {
       place.directory = directory;
       places.push_back(std::move(place));
     }
+    // The kept tables stay under their names; all else of the old database leaves.
     for (const auto& [name, type] : present_) {
       const bool stays =
           type == kWalFile ? options_.keep_log_files && one_directory() : kept_.count(name) != 0;
@@ -344,13 +420,16 @@ class Restoration {
                                    present_logs_.end());
     }
     for (const BackupFile& file : all_files_) {
+      // CURRENT comes last of all, by ExchangeFiles: it decides which database is there.
       if (StaysAsItIs(file) || file.parsed.type == kCurrentFile) continue;
       (IsLog(file) ? places.back() : places.front()).coming.push_back(file.parsed.db_name);
     }
     return ExchangeFiles(fs_, places, current, in_force);
   }
 
-  // Moves archived logs back, except those whose names are taken: their contents are there.
+  // Moves archived logs back, except those whose names are taken: their contents are there. Happens
+  // before the exchange, but harms no old database that stays after all: its MANIFEST needs none of
+  // these logs, or they would not have been archived.
   Status BringArchivedLogsBack() {
     const std::string archive = ArchivalDirectory(wal_dir_);
     std::vector<std::string> logs;
@@ -366,6 +445,8 @@ class Restoration {
     return SyncDirectory(fs_, wal_dir_);
   }
 
+  // Logs of the old database must not be taken for the new one's history. The new database is in
+  // force already, so an error here is reported, and undoes nothing.
   Status DeleteArchivedLogs() {
     std::vector<std::string> logs;
     VARVE_RETURN_IF_ERROR(ListArchivedLogs(&logs));
@@ -395,6 +476,7 @@ class Restoration {
   const std::shared_ptr<FileSystem> shared_fs_;
   FileSystem* const fs_;
   RestoreLock lock_;
+  LogDirectoryLock logs_lock_;
   std::shared_ptr<const BackupMeta> meta_;
   std::string db_dir_;
   std::string wal_dir_;
@@ -405,7 +487,7 @@ class Restoration {
   std::vector<BackupFile> all_files_;
   std::map<std::string, Source> sources_;  // Sources by path in the backup.
   std::map<std::string, std::optional<uint32_t>> excluded_checksums_;
-  std::map<uint64_t, std::string> tables_;
+  std::map<uint64_t, std::string> data_files_;
 };
 
 }  // namespace

@@ -13,10 +13,12 @@
 
 namespace varve {
 
-// `directory` has CURRENT and the MANIFEST; `tables` are the paths of all tables by number.
-// Corruption: CURRENT names no MANIFEST that exists, the MANIFEST is not whole, or a table that it
-// names is missing, has another size, or is another one.
+// `directory` has CURRENT and the MANIFEST; `files` are the paths of all tables and blob files, by
+// number.
+// Corruption: CURRENT names no MANIFEST that exists, the MANIFEST is not whole, a table that it
+// names is missing, has another size, or is another one, or a blob file that these tables need is
+// missing or has another size.
 Status CheckRestoredState(FileSystem* fs, const std::string& directory,
-                          const std::map<uint64_t, std::string>& tables);
+                          const std::map<uint64_t, std::string>& files);
 
 }  // namespace varve

@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// Collects what the lists of earlier backups say of a store. A program may have lost or mixed up
+// lists; two that contradict each other about an object are refused, since the new plan would rely
+// on one of them.
+
 #include "db/backup/stored_catalogs.h"
 
 #include <algorithm>
@@ -19,7 +24,9 @@ uint64_t SizeOf(const BackupFile& file) {
   return SizeInSharedName(file.parsed.file_name).value_or(kUnknownSize);
 }
 
-// True if a plan or a backup can have an object of this name, be it a list or a file.
+// True if a plan or a backup can have a file of this name. Sets *id for a file of one backup, and
+// to 0 for a shared one. A list has none: lists are never garbage, as what is garbage follows from
+// them.
 bool IsOfStore(const std::string& name, BackupID* id) {
   const std::string meta = std::string(kMetaFolder) + "/";
   const std::string own = std::string(kPrivateFolder) + "/";
@@ -62,10 +69,12 @@ Status StoredCatalogs::Load(const std::vector<CopyPlanCatalog>& catalogs) {
     for (const BackupFile& file : meta.files) {
       if (file.parsed.shared) VARVE_RETURN_IF_ERROR(Add(file, catalog.name));
     }
+    excluded_.insert(meta.excluded.begin(), meta.excluded.end());
   }
   return Status::OK();
 }
 
+// Another catalog may say what one does not; what both say must be equal.
 Status StoredCatalogs::Add(const BackupFile& file, const std::string& catalog) {
   StoredObject object;
   object.name = file.path;
@@ -103,6 +112,8 @@ Status ListCatalog(const CopyPlanCatalog& catalog, std::vector<StoredObject>* ob
   return Status::OK();
 }
 
+// An object that no name of ours could be is left alone, because a bucket may have other users. A
+// private object goes with the whole backup, a shared one when no catalog names it.
 Status FindGarbage(const std::vector<CopyPlanCatalog>& catalogs,
                    const std::vector<std::string>& names, std::vector<std::string>* garbage) {
   if (garbage == nullptr) return Status::InvalidArgument("FindGarbage", "the place is null");
@@ -112,7 +123,7 @@ Status FindGarbage(const std::vector<CopyPlanCatalog>& catalogs,
   for (const std::string& name : names) {
     BackupID id = 0;
     if (!IsOfStore(name, &id)) continue;
-    const bool named = id == 0 ? stored.shared().count(name) != 0 : stored.HasId(id);
+    const bool named = id == 0 ? stored.IsNeeded(name) : stored.HasId(id);
     if (!named) garbage->push_back(name);
   }
   return Status::OK();

@@ -1,4 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// A read needs a super-version and a reference to it, and must not take a lock for that. So each
+// thread has a slot (util/sync/thread_slots.h) in which the family leaves one reference:
+//
+//     slot holds        meaning
+//     a super-version   the thread may take it: Borrow exchanges it for kInUse
+//     kInUse            the thread is reading with it now; Return puts it back
+//     null              a newer one was installed (Scrape): take the newest under the DB mutex
+//
+// Installing a newer one empties all slots, and gives up the references in them. A thread that is
+// reading meanwhile finds its slot changed when it returns, and gives up the reference itself. So a
+// read that begins after an installation sees the new super-version, or a newer one.
+//
+// A memtable goes through these lists, always from the oldest end on:
+//
+//     mem_         takes writes
+//     immutables_  takes no more writes, waits to be flushed (DropFlushed)
+//     history_     flushed, kept only because max_write_buffer_size_to_maintain asks for it
+//     released_    only readers keep it alive: counted, not owned
+//
+// Changes first reserve the memory that they need, so that no list has lost a memtable when memory
+// runs out.
+
 #include "db/column_family/column_family.h"
 
 #include <algorithm>
@@ -37,6 +60,8 @@ MemTableOptions MakeMemTableOptions(const ColumnFamilyOptions& options,
 
 ReadGuard::ReadGuard(ColumnFamily* family, const Snapshot* snapshot)
     : family_(family),
+      // A super-version of the past is shared by all threads, so it is counted and not borrowed
+      // from the thread's slot.
       of_past_(snapshot != nullptr && family->keeps_past()),
       super_version_(of_past_ ? family->AcquireAt(snapshot) : family->Borrow()) {}
 
@@ -44,6 +69,8 @@ ReadGuard::~ReadGuard() {
   of_past_ ? (void)super_version_->Unref() : family_->Return(super_version_);
 }
 
+// The family has neither a memtable nor a super-version yet: SwitchMemTable and InstallSuperVersion
+// give it the first ones.
 ColumnFamily::ColumnFamily(std::shared_ptr<FamilyVersions> versions,
                            std::shared_ptr<const ColumnFamilyOptions> options,
                            const FamilyEnvironment& env)
@@ -54,6 +81,8 @@ ColumnFamily::ColumnFamily(std::shared_ptr<FamilyVersions> versions,
       env_(env),
       ingested_ranges_(versions_->icmp.get()),
       has_merge_operator_(options->merge_operator != nullptr),
+      takes_range_deletions_(options->table_factory == nullptr ||
+                             options->table_factory->IsDeleteRangeSupported()),
       options_(options),
       options_as_set_(std::move(options)),
       max_range_deletions_(options_->memtable_max_range_deletions),
@@ -62,7 +91,9 @@ ColumnFamily::ColumnFamily(std::shared_ptr<FamilyVersions> versions,
   TableCacheOptions cache_options = env_.table_cache;
   cache_options.icmp = versions_->icmp.get();
   cache_options.cf_options = options_;
+  cache_options.family_id = versions_->id;
   table_cache_ = std::make_shared<TableCache>(std::move(cache_options));
+  SetTrace(env_.query_trace, id_);
 }
 
 // Needs no lock, as there are no other references.
@@ -79,6 +110,7 @@ void ColumnFamily::ReleaseSlot(void* super_version) {
 }
 
 void ColumnFamily::MarkDropped() {
+  // Writers look at the flag without a lock; the version set, under the mutex, at the other.
   dropped_.store(true, std::memory_order_release);
   versions_->dropped = true;
 }
@@ -106,6 +138,7 @@ std::shared_ptr<MemTable> ColumnFamily::NewMemTable(SequenceNumber earliest_seq)
   NoteKeyPrefix();
   MemTableOptions mem_options = MakeMemTableOptions(*options(), env_.write_buffer_manager);
   mem_options.expected_prefix = key_prefix_;
+  // Only where bytes decide equality may keys be compared behind a common prefix.
   mem_options.learns_prefix =
       !key_prefix_known_ && mem_options.rep->tells_prefix && BytesDecide(icmp().order());
   return MakeMemTable(mem_options, earliest_seq);
@@ -113,18 +146,22 @@ std::shared_ptr<MemTable> ColumnFamily::NewMemTable(SequenceNumber earliest_seq)
 
 std::shared_ptr<MemTable> ColumnFamily::MakeMemTable(const MemTableOptions& mem_options,
                                                      SequenceNumber earliest_seq) {
+  // Ids ascend in the order of switches, so that of two memtables the one with the larger id is
+  // newer.
   auto mem = std::make_shared<MemTable>(icmp(), mem_options, next_memtable_id_++);
   mem->set_earliest_seq(earliest_seq);
   return mem;
 }
 
-// Used while logs are replayed.
+// Used while logs are replayed, before other threads have the family.
 void ColumnFamily::RenewMemTable(bool is_read) VARVE_NO_THREAD_SAFETY_ANALYSIS {
   VARVE_ASSERT(mem_->Empty() && super_version_ == nullptr);
   if (is_read) {
     mem_ = NewMemTable(mem_->earliest_seq());
     return;
   }
+  // Entries that are replayed only to be flushed need no order until then, and no filter: a vector
+  // is appended to, and sorted once.
   MemTableOptions mem_options = MakeMemTableOptions(*options(), env_.write_buffer_manager);
   mem_options.rep = &kVectorRep;
   mem_options.prefix_bloom_size_ratio = 0;
@@ -140,8 +177,12 @@ void ColumnFamily::NoteKeyPrefix() {
   key_prefix_known_ = true;
 }
 
+// A memtable compares keys faster behind their common prefix, which the first memtable of a family
+// has to learn from its own first keys. It is then still small, and is copied to one that knows the
+// prefix. A failure is logged and costs speed only.
 void ColumnFamily::LearnKeyPrefix() {
   if (!ShouldLearnKeyPrefix()) return;
+  // Kept, since the member may be another memtable afterwards.
   const std::shared_ptr<MemTable> mem = mem_;
   const Status s = Guarded([&] {
     env_.db_mutex.get()->AssertHeld();
@@ -153,6 +194,7 @@ void ColumnFamily::LearnKeyPrefix() {
     }
   });
   if (!s.ok()) LogWarn(env_.info_log, "[%s] %s", name_.c_str(), s.ToString().c_str());
+  // Either way the memtable does not ask again at once, also after a failure.
   key_prefix_known_ ? mem->StopLearning() : mem->LearnLater();
 }
 
@@ -162,13 +204,17 @@ void ColumnFamily::MoveToLearned() {
   const Status s = mem_->CopyTo(fresh.get(), &copied);
   s.PermitUncheckedError();  // of a copy that is not used
   if (!copied) return;
+  // Room for the old memtable, beside all that the other lists may yet move there.
   released_.reserve(released_.size() + history_.size() + immutables_.size() + 2);
   Activate(&fresh);
   AddReleased(fresh);
 }
 
-// Needs no annotation: the callers' locking applies.
+// Requires the DB mutex and the commit path, except before there are readers; the analysis cannot
+// express that.
 void ColumnFamily::Activate(std::shared_ptr<MemTable>* mem) VARVE_NO_THREAD_SAFETY_ANALYSIS {
+  // Readers get the fresh memtable first, and only then is the old one frozen: if the installation
+  // throws, the old one takes writes as before.
   mem_.swap(*mem);
   try {
     if (super_version_ != nullptr) InstallSuperVersion();
@@ -183,7 +229,9 @@ void ColumnFamily::RenewEpochs() {
   for (ImmutableMemTable& imm : immutables_) imm.epoch_number = versions_->next_epoch_number++;
 }
 
-// An opening, which has exclusive use of the family, holds no mutex.
+// Does first what may fail: room in all lists that the old memtable will pass through, the entry
+// in immutables_, and Activate. After Activate only numbers are set. An opening, which has
+// exclusive use of the family, has no mutex.
 void ColumnFamily::SwitchMemTable(std::shared_ptr<MemTable> fresh,
                                   uint64_t log_number) VARVE_NO_THREAD_SAFETY_ANALYSIS {
   VARVE_ASSERT(fresh != nullptr && fresh->Empty());
@@ -194,6 +242,8 @@ void ColumnFamily::SwitchMemTable(std::shared_ptr<MemTable> fresh,
   // From here to the end of its history, moving it needs no memory.
   history_.reserve(history_.size() + immutables_.size() + 1);
   released_.reserve(released_.size() + history_.size() + immutables_.size() + 1);
+  // The epoch is assigned now, because a table that is ingested while this memtable waits is newer
+  // than what it holds.
   immutables_.push_back(ImmutableMemTable{mem_, versions_->next_epoch_number++});
   try {
     Activate(&fresh);
@@ -201,8 +251,19 @@ void ColumnFamily::SwitchMemTable(std::shared_ptr<MemTable> fresh,
     immutables_.pop_back();
     throw;
   }
+  // After Activate `fresh` is the old memtable. Its entries are in logs below this number, which
+  // become unneeded with its flush.
   fresh->set_next_log_number(log_number);
+  if (fresh->has_unlogged()) {
+    // A memtable does not know which of its writes had no log, so all of its numbers count.
+    unlogged_numbers_.Add(fresh->earliest_seq(), mem_->earliest_seq() - 1);
+  }
   TrimHistory();
+}
+
+bool ColumnFamily::MayHaveUnlogged(SequenceNumber first, SequenceNumber last) const {
+  if (mem_->has_unlogged() && last >= mem_->earliest_seq()) return true;
+  return unlogged_numbers_.MayHold(first, last);
 }
 
 size_t ColumnFamily::unpicked_count() const {
@@ -211,6 +272,8 @@ size_t ColumnFamily::unpicked_count() const {
 
 void ColumnFamily::DropFlushed(size_t n) {
   VARVE_ASSERT(n <= immutables_.size());
+  // The lists got their room at the switch, so nothing here can fail: the tables that replace these
+  // memtables are in force already.
   const bool keep = options()->max_write_buffer_size_to_maintain > 0;
   for (size_t i = 0; i < n; i++) {
     if (keep) {
@@ -226,6 +289,8 @@ void ColumnFamily::DropFlushed(size_t n) {
 void ColumnFamily::TrimHistory(bool all) {
   if (history_.empty()) return;
   const auto limit = static_cast<uint64_t>(options()->max_write_buffer_size_to_maintain);
+  // The limit is one for all memtables together, so a large active one leaves less room for
+  // history.
   uint64_t bytes = MemTableBytes() + HistoryBytes();
   while (!history_.empty() && (all || bytes > limit)) {
     bytes -= history_.front()->MemoryUsage();
@@ -235,6 +300,7 @@ void ColumnFamily::TrimHistory(bool all) {
 }
 
 void ColumnFamily::AddReleased(const std::shared_ptr<MemTable>& mem) {
+  // The list does not grow with the number of flushes, only with what readers keep alive.
   std::erase_if(released_, [](const auto& gone) { return gone.expired(); });
   released_.push_back(mem);
 }
@@ -261,6 +327,8 @@ size_t ColumnFamily::MemTableBytes() const {
 }
 
 uint64_t ColumnFamily::OldestLogNeeded(uint64_t current_log) const {
+  // A family with nothing in memory needs no old log, even if its own number is that of its last
+  // flush, long ago.
   if (immutables_.empty() && mem_->Empty()) return current_log;
   return versions_->log_number;
 }
@@ -280,15 +348,22 @@ LevelShape ColumnFamily::ComputeShape() const {
 
 void ColumnFamily::MeasureShape() {
   shape_ = ComputeShape();
-  // The awaited snapshots may have been released meanwhile: the repeated check misses none.
+  // Some files may not be worth compacting before a snapshot is released: then a call of this
+  // function is asked for when that happens. If the snapshot was released between the measurement
+  // and the request, nobody will call, so the shape is measured again at once.
   while (shape_.due.waits_for_snapshot != kMaxSequenceNumber && env_.await_snapshots != nullptr &&
          env_.await_snapshots(shape_.due.waits_for_snapshot)) {
     shape_ = ComputeShape();
   }
 }
 
+// Makes the new super-version, exchanges it for the old one, and makes readers drop their borrowed
+// references to that. Readers that use it go on until they release it.
 void ColumnFamily::InstallSuperVersion() {
   VARVE_ASSERT(mem_ != nullptr && versions_->current != nullptr);
+  // Everything that needs memory comes before the exchange, so that a failure leaves readers with
+  // what they had. Readers search the newest memtable first, while the list here begins with the
+  // oldest.
   std::vector<std::shared_ptr<MemTable>> immutables;
   immutables.reserve(immutables_.size());
   for (auto it = immutables_.rbegin(); it != immutables_.rend(); ++it)
@@ -305,13 +380,19 @@ void ColumnFamily::InstallSuperVersion() {
   // Nothing throws from here on. The DB mutex is held, and closing a table may take long, as its
   // blocks leave the cache.
   const ObsoleteFileQueue::LeaveOpen leave_open;
+  // The number is stored before the slots are emptied: an iterator that compares numbers must not
+  // believe an old super-version to be the newest when other threads cannot get that any more.
   super_version_number_.store(number, std::memory_order_release);
   slots_.Scrape();
   if (old != nullptr) old->Unref();
 }
 
+// The usual case is one exchange with the thread's slot. Only if a newer super-version was
+// installed since the thread's last read, the DB mutex is taken, once.
 SuperVersion* ColumnFamily::Borrow() {
   void* p = slots_.Exchange(kInUse);
+  // kInUse means that the thread reads already: a merge operator or a comparator has called the
+  // database in turn. The inner read then takes a counted reference under the mutex.
   if (p != nullptr && p != kInUse) return static_cast<SuperVersion*>(p);
   DbLock lock(env_.db_mutex.get());
   VARVE_ASSERT(super_version_ != nullptr);
@@ -327,6 +408,8 @@ void ColumnFamily::Return(SuperVersion* super_version) {
 SuperVersion* ColumnFamily::AcquireAt(const Snapshot* snapshot) {
   if (snapshot != nullptr && keeps_past()) {
     DbLock lock(env_.db_mutex.get());
+    // The first super-version whose limit is not below the snapshot shows it. Older ones lack
+    // entries, newer ones may have lost some.
     const auto past = past_.lower_bound(snapshot->GetSequenceNumber());
     if (past != past_.end()) {
       past->second->Ref();
@@ -336,6 +419,8 @@ SuperVersion* ColumnFamily::AcquireAt(const Snapshot* snapshot) {
   return AcquireSuperVersion();
 }
 
+// past_ maps the limit of each super-version that is kept to it. A snapshot is served by the first
+// one whose limit is not below it (AcquireAt), so one that no snapshot falls to is released.
 void ColumnFamily::KeepPast(const std::vector<SequenceNumber>& snapshots) {
   if (super_version_ != nullptr && !snapshots.empty()) {
     SuperVersion*& place = past_[super_version_->sequence_limit()];
@@ -347,6 +432,7 @@ void ColumnFamily::KeepPast(const std::vector<SequenceNumber>& snapshots) {
   SequenceNumber from = 0;
   for (auto it = past_.begin(); it != past_.end();) {
     const SequenceNumber limit = it->first;
+    // Each super-version serves the snapshots above the limit before it, up to its own.
     const bool needed = std::ranges::any_of(
         snapshots, [&](SequenceNumber held) { return from <= held && held <= limit; });
     from = limit + 1;
@@ -376,7 +462,9 @@ ColumnFamilyHandleImpl::ColumnFamilyHandleImpl(std::shared_ptr<ColumnFamily> fam
 }
 
 ColumnFamilyHandleImpl::~ColumnFamilyHandleImpl() {
-  if (counted_) family_->references()->handles.fetch_sub(1, std::memory_order_relaxed);
+  if (!counted_) return;
+  family_->TellHandleDeletion(this);
+  family_->references()->handles.fetch_sub(1, std::memory_order_relaxed);
 }
 
 const std::string& ColumnFamilyHandleImpl::GetName() const {
@@ -406,6 +494,7 @@ void ColumnFamilySet::Add(std::shared_ptr<ColumnFamily> family) {
 void ColumnFamilySet::Remove(uint32_t id) {
   MutexLock lock(&mu_);
   VARVE_ASSERT(id != 0);
+  // The count changes with the set, in one hold of the lock: see removals() for who compares it.
   by_id_.erase(id);
   removals_.fetch_add(1, std::memory_order_release);
 }
@@ -433,12 +522,16 @@ MemTable* ColumnFamilySet::Find(uint32_t column_family) {
   ColumnFamily* family = FindById(column_family);
   if (family == nullptr || family->dropped()) return nullptr;
   if (family->mem()->NeedsAttention() || family->TooManyRangeDeletions()) {
+    // The write that meets a full memtable still goes into it. The flag makes a later one switch
+    // it.
     full_.store(true, std::memory_order_relaxed);
   }
   return family->mem();
 }
 
 const Comparator* ColumnFamilySet::ComparatorOf(uint32_t column_family) {
+  // The default family is never removed, so its comparator needs no lock; nearly all keys are its
+  // own.
   VARVE_ASSERT(default_ != nullptr);
   if (column_family == 0) return default_->user_comparator();
   MutexLock lock(&mu_);
@@ -459,10 +552,20 @@ bool ColumnFamilySet::HasMergeOperator(uint32_t column_family) {
   return family != nullptr && family->has_merge_operator();
 }
 
+Status ColumnFamilySet::CheckRangeDeletions(uint32_t column_family) {
+  MutexLock lock(&mu_);
+  const ColumnFamily* const family = FindById(column_family);
+  if (family == nullptr || family->takes_range_deletions()) return Status::OK();
+  return Status::NotSupported("DeleteRange in column family " + family->name(),
+                              "its table_factory makes tables that cannot hold range deletions");
+}
+
 // The log number is read while logs are replayed, when no thread changes it.
 bool ColumnFamilySet::IsAlreadyInTables(uint32_t column_family) VARVE_NO_THREAD_SAFETY_ANALYSIS {
   if (replayed_log_ == 0) return false;
   ColumnFamily* family = FindById(column_family);
+  // An unknown family was dropped after the log was written: its entries are to be left out like
+  // those that tables have.
   return family == nullptr || replayed_log_ < family->versions()->log_number;
 }
 

@@ -20,6 +20,7 @@
 #include "db/column_family/memtable_resolver.h"
 #include "db/column_family/stall_counts.h"
 #include "db/column_family/super_version_source.h"
+#include "db/column_family/unlogged_numbers.h"
 #include "db/db_mutex.h"
 #include "db/lock_ranks.h"
 #include "db/version/level_shape.h"
@@ -32,9 +33,12 @@ struct CompactionPlan;
 class ColumnFamily;
 
 // Borrows the thread's cached super-version for one read; the destructor returns it to its slot.
+//
+// Thread safety: none; made, used and destroyed in one thread, which does not have the DB mutex.
+// Lifetime: the family must outlive it.
 class ReadGuard {
  public:
-  // Reads at `snapshot`, if that is not null.
+  // Pins the super-version that shows `snapshot`, or the newest one if that is null.
   explicit ReadGuard(ColumnFamily* family, const Snapshot* snapshot = nullptr);
   ~ReadGuard();
   ReadGuard(const ReadGuard&) = delete;
@@ -58,7 +62,8 @@ struct FamilyEnvironment {
   std::function<bool(const Snapshot*)> holds_snapshot;
   // Returns the oldest snapshot held by users; kMaxSequenceNumber if there is none.
   std::function<SequenceNumber()> oldest_snapshot;
-  // Asks for a call of MeasureShape once no snapshot is older. Returns true if none is now.
+  // Returns true if no snapshot is older than the sequence number. Otherwise asks for a call of
+  // MeasureShape when that is so.
   std::function<bool(SequenceNumber)> await_snapshots;
   // Shared by each memtable, too: a value pinned there may be released last of all.
   std::shared_ptr<WriteBufferManager> write_buffer_manager;
@@ -66,6 +71,9 @@ struct FamilyEnvironment {
   SystemClock* clock = nullptr;
   Logger* info_log = nullptr;  // passed to merge operators
   ReferenceCounts* references = nullptr;
+  // Called as a user's handle begins to be destroyed. Does not throw.
+  std::function<void(ColumnFamilyHandle*)> handle_deletion;
+  QueryTrace* query_trace = nullptr;
 };
 
 // A memtable that takes no more writes and waits to be flushed to L0.
@@ -75,8 +83,8 @@ struct ImmutableMemTable {
   // before this one is flushed, is newer.
   uint64_t epoch_number = kUnknownEpochNumber;
   bool picked = false;  // true: a running flush has it
-  // Number of running ingestions whose tables are newer than this memtable and older than the next:
-  // no table may have entries of both.
+  // Number of running ingestions whose tables are newer than this memtable and older than the next
+  // one. While it is not 0, no flush may write the two into one table.
   int ends_table = 0;
 };
 
@@ -104,6 +112,8 @@ class ColumnFamily final : public SuperVersionSource,
   const Mutex* db_mutex() const { return env_.db_mutex.get(); }
   // Changes of options do not affect this.
   bool has_merge_operator() const { return has_merge_operator_; }
+  // False: the family's tables cannot hold range deletions.
+  bool takes_range_deletions() const { return takes_range_deletions_; }
   // Returns the value of the current options.
   size_t max_successive_merges() const {
     return max_successive_merges_.load(std::memory_order_relaxed);
@@ -124,8 +134,9 @@ class ColumnFamily final : public SuperVersionSource,
   MemTable* mem() const { return mem_.get(); }                          // commit path or DB mutex
   const std::shared_ptr<MemTable>& shared_mem() const { return mem_; }  // guarded like mem()
   std::shared_ptr<MemTable> NewMemTable(SequenceNumber earliest_seq);
-  // Replaces the active memtable, which must be empty, before there are readers. With `is_read` as
-  // NewMemTable; otherwise by one that takes entries faster, and is flushed without being read.
+  // Replaces the active memtable, which must be empty, before there are readers. With `is_read`,
+  // the new one is as NewMemTable makes it; otherwise it takes entries faster, but is only flushed
+  // and not read.
   void RenewMemTable(bool is_read);
   // Freezes the active memtable and replaces it by `fresh`, also for readers if there are any yet.
   // Requires commit path and DB mutex. `log_number` is the log with the fresh memtable's writes. If
@@ -151,8 +162,8 @@ class ColumnFamily final : public SuperVersionSource,
   // Drops the oldest `n` immutables, which are in tables now; keeps as many of them as history as
   // max_write_buffer_size_to_maintain asks for. Does not throw, as the tables are in force.
   void DropFlushed(size_t n) VARVE_REQUIRES(kDbMutex);
-  // Returns flushed memtables, oldest first, for conflict checks of transactions: readers find the
-  // same entries in tables.
+  // Returns flushed memtables that are kept, oldest first, for properties that count them. No read
+  // and no conflict check of a transaction uses them: all find the same entries in tables.
   const std::vector<std::shared_ptr<MemTable>>& history() const VARVE_REQUIRES(kDbMutex) {
     return history_;
   }
@@ -168,6 +179,15 @@ class ColumnFamily final : public SuperVersionSource,
     const uint32_t most = max_range_deletions_.load(std::memory_order_relaxed);
     return most != 0 && mem_->range_deletion_count() >= most;
   }
+  // Notes that an ingestion has put entries with these sequence numbers into tables, and into no
+  // log.
+  void NoteUnlogged(SequenceNumber first, SequenceNumber last) VARVE_REQUIRES(kDbMutex) {
+    unlogged_numbers_.Add(first, last);
+  }
+  // True if the family may have, or may have had, entries with such a number that are in no log.
+  // Includes the logged writes of a memtable that has others, too. Does not know of earlier
+  // openings.
+  bool MayHaveUnlogged(SequenceNumber first, SequenceNumber last) const VARVE_REQUIRES(kDbMutex);
   // Returns the oldest log with updates of this family that are not in tables.
   uint64_t OldestLogNeeded(uint64_t current_log) const VARVE_REQUIRES(kDbMutex);
 
@@ -188,8 +208,8 @@ class ColumnFamily final : public SuperVersionSource,
   TableCache* table_cache() const { return table_cache_.get(); }
   const std::shared_ptr<TableCache>& shared_table_cache() const { return table_cache_; }
 
-  // --- Readers. Returns a super-version for one short read on this thread, to be given back with
-  // Return.
+  // --- Readers. Borrow returns the newest super-version for one short read of this thread, which
+  // must give it back with Return, in the same thread. Both must be called without the DB mutex.
   SuperVersion* Borrow();
   void Return(SuperVersion* super_version);
   SuperVersion* AcquireSuperVersion() override;  // has a reference; call Unref
@@ -203,6 +223,10 @@ class ColumnFamily final : public SuperVersionSource,
   SequenceNumber VisibleSequence() override;
   bool Holds(const Snapshot* snapshot) const override { return env_.holds_snapshot(snapshot); }
   ReferenceCounts* references() override { return env_.references; }
+  // To be called as a user's handle begins to be destroyed.
+  void TellHandleDeletion(ColumnFamilyHandle* handle) {
+    if (env_.handle_deletion) env_.handle_deletion(handle);
+  }
   uint64_t SuperVersionNumber() const override {
     return super_version_number_.load(std::memory_order_acquire);
   }
@@ -212,6 +236,7 @@ class ColumnFamily final : public SuperVersionSource,
   SequenceNumber newest_dropped_with_files() const {
     return newest_dropped_with_files_.load(std::memory_order_acquire);
   }
+  // Must be called before an edit that deletes such a file, with its largest sequence number.
   void NoteDroppedWithFiles(SequenceNumber largest) VARVE_REQUIRES(kDbMutex) {
     if (largest <= newest_dropped_with_files()) return;
     newest_dropped_with_files_.store(largest, std::memory_order_release);
@@ -222,7 +247,7 @@ class ColumnFamily final : public SuperVersionSource,
 
   // --- Scheduling state.
   bool flush_requested VARVE_GUARDED_BY(kDbMutex) = false;  // requested and not picked yet
-  // Each flushes other immutables; they are installed in order.
+  // Number of running flushes. Each has picked other immutables; they are installed in order.
   int flushes_running VARVE_GUARDED_BY(kDbMutex) = 0;
   bool compaction_queued VARVE_GUARDED_BY(kDbMutex) = false;
   std::vector<const CompactionPlan*> running_compactions VARVE_GUARDED_BY(kDbMutex);
@@ -234,6 +259,7 @@ class ColumnFamily final : public SuperVersionSource,
   FamilyWork work VARVE_GUARDED_BY(kDbMutex);  // since the opening, or ResetStats
 
  private:
+  // Releases the reference that a thread's slot has (slots_).
   static void ReleaseSlot(void* super_version);
 
   const uint32_t id_;
@@ -244,6 +270,7 @@ class ColumnFamily final : public SuperVersionSource,
   std::atomic<SequenceNumber> newest_dropped_with_files_{0};
   IngestedRanges ingested_ranges_;
   const bool has_merge_operator_;
+  const bool takes_range_deletions_;
   std::shared_ptr<TableCache> table_cache_;
   // Writers read it before they check the family; set once under the DB mutex.
   std::atomic<bool> dropped_{false};
@@ -252,10 +279,11 @@ class ColumnFamily final : public SuperVersionSource,
   std::shared_ptr<const ColumnFamilyOptions> options_ VARVE_GUARDED_BY(options_mu_);
   std::shared_ptr<const ColumnFamilyOptions> options_as_set_ VARVE_GUARDED_BY(options_mu_);
 
+  // Learns from the active memtable the common prefix of keys that the next one will expect.
   void NoteKeyPrefix();
   void MoveToLearned() VARVE_REQUIRES(kDbMutex);
-  // Makes *mem the active memtable, also for readers, and freezes the former one, which *mem holds
-  // afterwards. If it throws, nothing has changed.
+  // Makes *mem the active memtable, also for readers, and freezes the former one, to which *mem
+  // points afterwards. If it throws, nothing has changed.
   void Activate(std::shared_ptr<MemTable>* mem);
   std::shared_ptr<MemTable> MakeMemTable(const MemTableOptions& mem_options,
                                          SequenceNumber earliest_seq);
@@ -270,6 +298,9 @@ class ColumnFamily final : public SuperVersionSource,
 
   std::deque<ImmutableMemTable> immutables_ VARVE_GUARDED_BY(kDbMutex);
   std::vector<std::shared_ptr<MemTable>> history_ VARVE_GUARDED_BY(kDbMutex);
+  // Sequence numbers of which some may be in no log, outside of the active memtable: a switch adds
+  // those of the memtable that was active, if it has unlogged writes.
+  UnloggedNumbers unlogged_numbers_ VARVE_GUARDED_BY(kDbMutex);
   // Memtables dropped from the two lists above; some still exist. Both vectors have capacity for
   // all that may be added.
   std::vector<std::weak_ptr<const MemTable>> released_ VARVE_GUARDED_BY(kDbMutex);
@@ -289,7 +320,8 @@ class ColumnFamily final : public SuperVersionSource,
   LevelShape shape_ VARVE_GUARDED_BY(kDbMutex);
 };
 
-// The handle that users hold: keeps the family alive, even after it was dropped.
+// The handle that users get. Keeps the family alive, even after it was dropped or the database was
+// closed. Its methods may be called from any thread.
 class ColumnFamilyHandleImpl final : public ColumnFamilyHandle {
  public:
   // `counted`: true for a user's handle.
@@ -313,15 +345,16 @@ class ColumnFamilyHandleImpl final : public ColumnFamilyHandle {
 //
 // Locking: changed while the commit path is held exclusively and the DB mutex is held; read under
 // either. Find and FindById require that, and writers on the commit path may call them;
-// ComparatorOf, NameOf and HasMergeOperator may be called from any thread.
+// ComparatorOf, NameOf, HasMergeOperator and CheckRangeDeletions may be called from any thread.
 class ColumnFamilySet final : public MemTableResolver {
  public:
   void Add(std::shared_ptr<ColumnFamily> family);
   void Remove(uint32_t id);
   // Must be called at the end, as families share the ownership of what owns this set.
   void Clear();
-  // Returns the number of removed families. Any thread. A caller that reads it and then finds a
-  // family which a look-up on the commit path misses sees a changed number there.
+  // Returns how many families were removed so far. Any thread. It lets a caller detect that a
+  // family was dropped between a look-up and its use: the number is read before the look-up, and
+  // compared on the commit path.
   uint64_t removals() const { return removals_.load(std::memory_order_acquire); }
   ColumnFamily* FindById(uint32_t id) const;
   ColumnFamily* FindByName(const std::string& name) const;
@@ -331,6 +364,7 @@ class ColumnFamilySet final : public MemTableResolver {
   const Comparator* ComparatorOf(uint32_t column_family) override;
   std::string NameOf(uint32_t column_family) override;
   bool HasMergeOperator(uint32_t column_family) override;
+  Status CheckRangeDeletions(uint32_t column_family) override;
   bool IsAlreadyInTables(uint32_t column_family) override;
   // Returns true once after a Find that met a memtable that needs attention, usually a full one.
   bool TakeFullFlag() {

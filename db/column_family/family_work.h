@@ -2,6 +2,11 @@
 #pragma once
 
 // Counts the background work for one column family since the database was opened, for users.
+//
+// Counters only grow; a text about an interval subtracts an earlier reading (FamilyReading) from
+// the present one. ResetStats sets them to zero. All bytes are those of files as they were written,
+// after compression; micros are wall-clock time of the jobs, so jobs that run side by side count
+// twice.
 
 #include <cstddef>
 #include <cstdint>
@@ -13,20 +18,29 @@ namespace varve {
 
 // Counts what was written into one level, including flushes into L0.
 struct LevelWork {
+  // Inputs of jobs lie above the level that they write into, or in it.
   uint64_t bytes_read_above = 0;     // bytes of inputs from levels above
   uint64_t bytes_read_at_level = 0;  // bytes of inputs in the level
-  uint64_t bytes_written = 0;
+  uint64_t bytes_written = 0;        // of tables
+  uint64_t blob_bytes_read = 0;      // of values in blob files
+  uint64_t blob_bytes_written = 0;   // of blob files
+  // Trivial moves write nothing, so they are counted apart.
   uint64_t bytes_moved = 0;  // moved to the level by an edit alone
   uint64_t micros = 0;
   uint64_t cpu_micros = 0;  // time of compactions only
+  // Number of jobs that wrote into the level.
   uint64_t count = 0;
   uint64_t entries_in = 0;  // entries of compactions only
+  // Entries of inputs that are in no output.
   uint64_t entries_dropped = 0;
 
+  // Adds the counts of another level or job.
   void Add(const LevelWork& other) {
     bytes_read_above += other.bytes_read_above;
     bytes_read_at_level += other.bytes_read_at_level;
     bytes_written += other.bytes_written;
+    blob_bytes_read += other.blob_bytes_read;
+    blob_bytes_written += other.blob_bytes_written;
     bytes_moved += other.bytes_moved;
     micros += other.micros;
     cpu_micros += other.cpu_micros;
@@ -34,25 +48,75 @@ struct LevelWork {
     entries_in += other.entries_in;
     entries_dropped += other.entries_dropped;
   }
+  // Takes away what an earlier reading of the same counts had.
+  void Subtract(const LevelWork& earlier) {
+    VARVE_ASSERT(count >= earlier.count && bytes_written >= earlier.bytes_written);
+    bytes_read_above -= earlier.bytes_read_above;
+    bytes_read_at_level -= earlier.bytes_read_at_level;
+    bytes_written -= earlier.bytes_written;
+    blob_bytes_read -= earlier.blob_bytes_read;
+    blob_bytes_written -= earlier.blob_bytes_written;
+    bytes_moved -= earlier.bytes_moved;
+    micros -= earlier.micros;
+    cpu_micros -= earlier.cpu_micros;
+    count -= earlier.count;
+    entries_in -= earlier.entries_in;
+    entries_dropped -= earlier.entries_dropped;
+  }
 };
 
+// Counts the files that IngestExternalFile added.
+struct IngestedFiles {
+  uint64_t files = 0;
+  // Files that went into L0, because something there or in memory overlapped them.
+  uint64_t l0_files = 0;
+  uint64_t bytes = 0;
+  uint64_t entries = 0;
+};
+
+// The figures that were counted when a text about the family was last made.
+struct FamilyReading {
+  uint64_t micros = 0;  // Monotonic time; 0: no text was made yet.
+  LevelWork work;       // The sum of all levels.
+  uint64_t flush_bytes = 0;
+  IngestedFiles ingested;
+  // Writes that were delayed or stopped.
+  uint64_t stalls = 0;
+};
+
+// Counts of the flushes and compactions of one family since the opening, or ResetStats. Guarded by
+// the DB mutex.
 struct FamilyWork {
   std::vector<LevelWork> levels;  // up to the last level with work
+  // Number of flushes that wrote a table.
   uint64_t flushes = 0;
   uint64_t flush_bytes = 0;
+  IngestedFiles ingested;
+  // The counts at the last text, at which the next interval begins.
+  FamilyReading reported;
 
+  // Returns the counts of a level, adding levels as needed.
   LevelWork& Level(int level) {
     VARVE_ASSERT(level >= 0);
     const auto at = static_cast<size_t>(level);
     if (levels.size() <= at) levels.resize(at + 1);
     return levels[at];
   }
-  void CountFlush(uint64_t bytes, uint64_t micros) {
+  // Counts one ingested file, and the level that it was placed in.
+  void CountIngested(int level, uint64_t bytes, uint64_t entries) {
+    ingested.files++;
+    if (level == 0) ingested.l0_files++;
+    ingested.bytes += bytes;
+    ingested.entries += entries;
+  }
+  // Counts a flush, which is also work of L0.
+  void CountFlush(uint64_t table_bytes, uint64_t blob_bytes, uint64_t micros) {
     flushes++;
-    flush_bytes += bytes;
+    flush_bytes += table_bytes + blob_bytes;
     LevelWork& first = Level(0);
     first.count++;
-    first.bytes_written += bytes;
+    first.bytes_written += table_bytes;
+    first.blob_bytes_written += blob_bytes;
     first.micros += micros;
   }
 };

@@ -4,6 +4,14 @@
 // Stores where tables were ingested recently, and since when readers have them, for transactions
 // that check if a key has changed: the entries of such a table may have a sequence number assigned
 // long before, or none.
+//
+// A conflict check compares the newest sequence number of a key with the number since which it must
+// be unchanged. The entries of an ingested table do not tell when readers got them, so a table with
+// old numbers would change a key unnoticed. Here each ingestion leaves its range, and the number at
+// which readers had the table; a key in the range counts as changed then.
+//
+//      ranges_      [a .. c] seen from 70     [p .. z] seen from 85        the newest 64
+//      everywhere_  64: older ones, forgotten; every key counts as changed at 64
 
 #include <algorithm>
 #include <atomic>
@@ -16,6 +24,7 @@
 #include "varve/types.h"
 
 #include "db/lock_ranks.h"
+#include "util/base/assert.h"
 #include "util/key/internal_key.h"
 #include "util/sync/mutex.h"
 
@@ -28,19 +37,27 @@ class IngestedRanges {
   IngestedRanges(const IngestedRanges&) = delete;
   IngestedRanges& operator=(const IngestedRanges&) = delete;
 
-  // Adds a range of keys without timestamps, both inclusive. If there are too many, the oldest are
-  // treated as covering everything.
-  void Add(std::string first, std::string last, SequenceNumber seen_from) VARVE_EXCLUDES(mu_) {
+  // Allocates all that Add needs. Must precede it.
+  void PrepareAdd() VARVE_EXCLUDES(mu_) {
     MutexLock lock(&mu_);
+    ranges_.reserve(kRangesMax);
+  }
+  // Adds a range from the first to the last key, without timestamps and both inclusive. If there
+  // are too many ranges, the oldest are treated as covering everything.
+  void Add(std::pair<std::string, std::string> range, SequenceNumber seen_from) noexcept
+      VARVE_EXCLUDES(mu_) {
+    MutexLock lock(&mu_);
+    VARVE_ASSERT(ranges_.capacity() >= kRangesMax);
     if (ranges_.size() == kRangesMax) {
       everywhere_ = std::max(everywhere_, ranges_.front().seen_from);
       ranges_.erase(ranges_.begin());
     }
-    ranges_.push_back({std::move(first), std::move(last), seen_from});
+    ranges_.push_back({std::move(range.first), std::move(range.second), seen_from});
     any_.store(true, std::memory_order_release);
   }
 
-  // Returns the newest ingestion that may have changed the key, given without timestamp; 0: none.
+  // Returns the sequence number at which readers got the newest ingested table that may have
+  // changed the key, given without timestamp; 0: none has.
   SequenceNumber Newest(const Slice& key) const VARVE_EXCLUDES(mu_) {
     if (!any_.load(std::memory_order_acquire)) [[likely]]
       return 0;
@@ -56,8 +73,10 @@ class IngestedRanges {
   }
 
  private:
+  // Number of ranges kept. The oldest range is given up for a new one.
   static constexpr size_t kRangesMax = 64;
   struct Range {
+    // Bounds, both inclusive, without timestamps.
     std::string first;
     std::string last;
     SequenceNumber seen_from = 0;
@@ -67,6 +86,7 @@ class IngestedRanges {
   std::atomic<bool> any_{false};  // publishes the first range
   mutable Mutex mu_{lock_ranks::kIngestedRanges};
   std::vector<Range> ranges_ VARVE_GUARDED_BY(mu_);  // oldest first
+  // The newest number of the ranges that were given up; 0: none was.
   SequenceNumber everywhere_ VARVE_GUARDED_BY(mu_) = 0;
 };
 

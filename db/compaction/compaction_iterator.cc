@@ -1,6 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Implements one pass over the merged input of a flush or a compaction.
+//
+//      FindNext
+//        TakeKey          order and form are checked; a new key restarts the rules
+//        JudgeEntry       hidden, covered by a tombstone, expired deletion, filter
+//          JudgeSingleDelete     looks at the next entry of the key
+//          JudgeMerge            collects operands down to a base
+//        SetLastTrailer   sequence number 0 where no reader can tell
+//
+// The input is at the entry that is being judged, or already behind it (in_place_ is false, or
+// input_is_ahead_): a step that looks at the following entry has moved on, and the entry's key is a
+// copy in key_.
 
 #include "db/compaction/compaction_iterator.h"
 
@@ -10,6 +21,7 @@
 #include "util/base/assert.h"
 #include "util/base/canary.h"
 #include "util/env/info_log.h"
+#include "util/key/entity.h"
 #include "util/metrics/statistics.h"
 #include "util/sync/give_way.h"
 
@@ -38,6 +50,8 @@ void CompactionCounts::Add(const CompactionCounts& other) {
   jumped |= other.jumped;
 }
 
+// *filter stays null if the factory wants no filter for such files. An exception of the user's code
+// becomes Aborted, which ends the job.
 Status MakeCompactionFilter(CompactionFilterFactory* factory,
                             const CompactionFilter::Context& context,
                             std::unique_ptr<CompactionFilter>* filter) {
@@ -95,15 +109,20 @@ CompactionIterator::Step CompactionIterator::Fail(Status status) {
   return Step::kStop;
 }
 
+// Takes one entry after the other until one survives, the input ends, or the walk fails. Each pass
+// of the loop begins with the input on the entry to be judged; a step that has moved the input
+// itself says so by in_place_, so that the loop does not move it again.
 void CompactionIterator::FindNext() {
   valid_ = false;
   while (input_.Valid()) {
     GiveWay::Step();
+    // Asking costs a clock or shared memory, so it is not done for each entry.
     if (until_poll_-- == 0) [[unlikely]] {
       until_poll_ = kEntriesPerPoll;
       if (Cancelled()) return;
     }
     const Slice key = input_.key();
+    // Trimmed entries are left out before the rules see them, as if they had never been written.
     if (timestamp_bytes_ != 0 && Trims(key)) [[unlikely]] {
       counts_.dropped_hidden++;
       Advance();
@@ -111,6 +130,7 @@ void CompactionIterator::FindNext() {
     }
     if (!TakeKey(key)) return;
     const uint64_t trailer = last_trailer_;
+    // Steps that move the input set this to false.
     in_place_ = true;
     switch (JudgeEntry(UnpackSequence(trailer), UnpackType(trailer))) {
       case Step::kEmit:
@@ -131,7 +151,11 @@ void CompactionIterator::FindNext() {
   status_ = input_.status();
 }
 
+// Returns false with a status of OK if the key is beyond options_.end: then the walk has ended
+// well.
 bool CompactionIterator::TakeKey(const Slice& key) {
+  // Everything after this relies on the form of keys, and input comes from files that may be
+  // damaged.
   if (key.size() < kInternalKeyTrailerBytes + timestamp_bytes_) [[unlikely]] {
     Fail(key.size() < kInternalKeyTrailerBytes
              ? DescribeBadInternalKey(key, "compaction input")
@@ -146,11 +170,14 @@ bool CompactionIterator::TakeKey(const Slice& key) {
   const Slice new_key = options_.icmp->KeyOf(key);
   const int order = has_key_ ? options_.icmp->CompareKey(new_key, key_without_timestamp()) : 1;
   if (order > 0) [[likely]] {
+    // Only a new key can be beyond the end, since the end is a key and all versions of a key are on
+    // one side of it.
     if (IsBeyondEnd(key)) return false;
     has_key_ = true;
     starts_user_key_ = true;
     StartKey(key);
   } else if (order < 0 || !TakeVersion(key, trailer)) {
+    // Writing such entries would hide some of them in the output for ever.
     Fail(Status::Corruption("compaction input is not in the order of comparator",
                             options_.icmp->user_comparator()->Name()));
     return false;
@@ -162,6 +189,7 @@ bool CompactionIterator::TakeKey(const Slice& key) {
 void CompactionIterator::StartKey(const Slice& key) {
   key_.assign(key.data(), key.size());
   is_newest_ = true;
+  // The rules remember which stripes of the key have a hiding entry.
   rules_.StartKey();
   if (timestamp_bytes_ == 0) [[likely]]
     return;
@@ -170,6 +198,9 @@ void CompactionIterator::StartKey(const Slice& key) {
   in_past_ = InPast(timestamp);
 }
 
+// With timestamps, DropRules treats another timestamp as another key, unless both are below
+// full_history_ts_low (invariant 9). The timestamp is then replaced in key_, because the surviving
+// entry keeps its own.
 bool CompactionIterator::TakeVersion(const Slice& key, uint64_t trailer) {
   if (timestamp_bytes_ == 0) [[likely]]
     return trailer <= last_trailer_;
@@ -233,6 +264,9 @@ SequenceNumber CompactionIterator::CoveringSeqOfAnyTime(SequenceNumber newest) {
   return covering;
 }
 
+// Asks the rules about the input's entry in the order that the header shows, cheapest first; each
+// rule may rely on the ones before it. Whoever returns kEmit has set key_ and value_ to what comes
+// out.
 CompactionIterator::Step CompactionIterator::JudgeEntry(SequenceNumber sequence, ValueType type) {
   const size_t stripe = rules_.StripeOf(sequence);
   // If older timestamps may be read too, a SingleDelete hides them as a Delete does. But under a
@@ -251,8 +285,11 @@ CompactionIterator::Step CompactionIterator::JudgeEntry(SequenceNumber sequence,
     counts_.dropped_hidden++;
     return Step::kDropped;
   }
+  // Only tombstones that readers of the same stripe see count: a snapshot between an entry and its
+  // tombstone still reads the entry.
   if (has_tombstones_ && CoveringSeq(stripe) > sequence) {
     counts_.dropped_covered++;
+    // Every reader sees a tombstone of stripe 0, so all that it covers may be passed unread.
     if (stripe == 0 || VARVE_CANARY(kJumpOverSnapshot)) {
       if (WantsJump()) return LeaveCovered(stripe);
     }
@@ -271,7 +308,8 @@ CompactionIterator::Step CompactionIterator::JudgeEntry(SequenceNumber sequence,
   value_ = input_.value();
   SetTrailer(sequence, type);
   if (options_.filter != nullptr && is_newest_ && !KeepsHistory() &&
-      (type == kTypeValue || type == kTypeWideColumnEntity)) [[unlikely]] {
+      (type == kTypeValue || type == kTypeBlobIndex || type == kTypeWideColumnEntity))
+      [[unlikely]] {
     const Step step = AskFilter(sequence, type, stripe);
     if (step != Step::kEmit) return step;
   }
@@ -279,6 +317,9 @@ CompactionIterator::Step CompactionIterator::JudgeEntry(SequenceNumber sequence,
   return Step::kEmit;
 }
 
+// Counts covered entries under one fragment of the tombstones; bounds are told apart by their
+// addresses. If nothing came out since the last jump, the next fragment adjoins it: the count goes
+// on, so that a range that was deleted in many parts is left with one jump after the other.
 bool CompactionIterator::WantsJump() {
   if (options_.covered_before_jump == 0 || timestamp_bytes_ != 0) return false;
   const char* const until = tombstones_->NextBoundary()->data();
@@ -289,7 +330,19 @@ bool CompactionIterator::WantsJump() {
   return ++covered_here_ >= options_.covered_before_jump && input_.NextMoves();
 }
 
-// An entry older than a tombstone of stripe 0, which all readers see, is of that stripe, too.
+// Requires that a tombstone of stripe 0 covers the current entry. Every reader sees the tombstone,
+// and entries that are older than it are of stripe 0, too, so none of those up to its end is
+// needed. CoveredJump moves the sorted runs that have only such entries there:
+//
+//   kNone    no run could move. The walk goes on entry by entry, and counts anew.
+//   kBeyond  the entry's own run moved, so the input has left the entry without Advance. The entry
+//            is counted here, as Advance would have done, and in_place_ is false: FindNext must not
+//            step again.
+//   kBeside  other runs moved, but the input is still at the entry. FindNext calls Advance, as for
+//            every dropped entry, which also counts it.
+//
+// Entries that are jumped over are not counted at all; counts_.jumped says that some were. After
+// kBeyond, out_at_jump_ lets WantsJump see whether anything has come out since.
 CompactionIterator::Step CompactionIterator::LeaveCovered(size_t stripe) {
   VARVE_ASSERT(timestamp_bytes_ == 0 && has_tombstones_);  // Invariant 8.
   CoveredJump::Place place;
@@ -332,6 +385,10 @@ DropRules::Follower CompactionIterator::PeekFollower() const {
   return next;
 }
 
+// A SingleDelete is judged together with the next entry of its key, so the input moves to that
+// first; key_ keeps the SingleDelete. If it is kept, the input is one entry ahead of what comes out
+// (input_is_ahead_). A pair that stays as conflict evidence comes out as two entries, the second
+// one without its value (empties_next_, EmitEmptied).
 CompactionIterator::Step CompactionIterator::JudgeSingleDelete(SequenceNumber sequence,
                                                                size_t stripe) {
   SetTrailer(sequence, kTypeSingleDeletion);
@@ -378,6 +435,11 @@ CompactionIterator::Step CompactionIterator::JudgeSingleDelete(SequenceNumber se
   return Step::kDropped;
 }
 
+// Collects the key's operands from this one down to the last of the stripe, merges them with their
+// base if it is known, and emits the first of the resulting entries; EmitCollected emits the
+// others. Collecting moves the input behind the operands, on the base if there is one: the base is
+// judged next, and is hidden if the operands became a value. Without an operator and a filter,
+// operands pass through one by one.
 CompactionIterator::Step CompactionIterator::JudgeMerge(SequenceNumber sequence, size_t stripe) {
   if (collected_ == nullptr) {
     // A repeated entry counts as one operand.
@@ -400,37 +462,76 @@ CompactionIterator::Step CompactionIterator::JudgeMerge(SequenceNumber sequence,
     collected_->Start();  // the collected operands must not come out later
     return step;
   }
+  // The collector shrinks when operands are merged; the difference is counted.
   const size_t operands = collected_->size();
   // A filter removed all of them: the entry beneath is now the key's newest.
   if (operands == 0) return Step::kUnseen;
 
   if (operand_stays_) {
     collected_->Leave();
-  } else {
-    const MergeCollector::Base base = BaseOf(next, stripe, covered);
-    const Slice base_value = base == MergeCollector::Base::kValue ? input_.value() : Slice();
-    const Status s = collected_->Merge(key_without_timestamp(), base, base_value);
-    if (!s.ok()) NoteFailedMerge(s);
+  } else if (!MergeCollected(next, stripe, covered)) {
+    return Step::kStop;
   }
   counts_.merged += operands - collected_->size();
-  if (collected_->type() == kTypeValue) rules_.BecameValue(stripe);
+  // An entry that was made from operands with a known base is a value, and hides what is beneath
+  // it.
+  if (collected_->type() != kTypeMerge) rules_.BecameValue(stripe);
   input_is_ahead_ = collected_->Take(&sequence, &value_);
   SetLastTrailer(stripe, sequence, collected_->type());
   return Step::kEmit;
 }
 
+// `next` is the entry after the operands. An operator that fails leaves the operands as they are,
+// which is noted and is no error; a base in a blob file that cannot be read ends the walk.
+bool CompactionIterator::MergeCollected(const DropRules::Follower& next, size_t stripe,
+                                        SequenceNumber covered) {
+  const MergeCollector::Base base = BaseOf(next, stripe, covered);
+  const bool has_base =
+      base == MergeCollector::Base::kValue || base == MergeCollector::Base::kEntity;
+  Slice base_value = has_base ? input_.value() : Slice();
+  if (base == MergeCollector::Base::kValue && next.type == kTypeBlobIndex) {
+    // The operands are kept, so that the value can be had again if the blob file comes back.
+    if (IsLost(base_value)) {
+      NoteFailedMerge(Status::Corruption("merge", "the base of operands is in a lost blob file"));
+      collected_->Leave();
+      return true;
+    }
+    if (!FetchBlob(ExtractUserKey(input_.key()), base_value)) {
+      collected_->Start();  // the collected operands must not come out later
+      return false;
+    }
+    base_value = blob_value_;
+  }
+  const Status s = collected_->Merge(key_without_timestamp(), base, base_value);
+  if (!s.ok()) NoteFailedMerge(s);
+  return true;
+}
+
+bool CompactionIterator::FetchBlob(const Slice& user_key, const Slice& encoded_reference) {
+  blob_value_.Reset();
+  const Status s = options_.blobs == nullptr
+                       ? Status::Corruption("compaction input",
+                                            "a reference to a blob file in a table that has none")
+                       : options_.blobs->Get(user_key, encoded_reference, &blob_value_);
+  if (!s.ok()) Fail(s);
+  return s.ok();
+}
+
 void CompactionIterator::NoteFailedMerge(const Status& s) {
+  // One line tells of it; a damaged operand per key would fill the LOG.
   if (counts_.failed_merges++ > 0) return;
   LogWarn(options_.info_log, "%s; operands stay as they are", s.ToString().c_str());
 }
 
 bool CompactionIterator::StandsAlone() const {
+  // The batch usually has the next entry decoded, so that looking ahead moves nothing.
   const BatchEntry* const next = input_.Ahead();
   return next != nullptr && next->key_size >= kInternalKeyTrailerBytes &&
          (next->same_key == SameKey::kNo || !IsOlder(next->key()));
 }
 
-// Fast path for keys with one operand each: nothing is collected.
+// Judges an operand that has no older entry of its key in the input, without collecting it. It is
+// merged, and becomes a value, only if nothing deeper can be its base.
 CompactionIterator::Step CompactionIterator::JudgeLoneOperand(SequenceNumber sequence,
                                                               size_t stripe,
                                                               SequenceNumber covered) {
@@ -441,19 +542,22 @@ CompactionIterator::Step CompactionIterator::JudgeLoneOperand(SequenceNumber seq
       BaseOf(DropRules::Follower(), stripe, covered) == MergeCollector::Base::kNone;
   if (!mergeable) return Step::kEmit;
   Slice result;
-  const Status s = collected_->MergeAlone(key_without_timestamp(), value_, &result);
+  ValueType type = kTypeValue;
+  const Status s = collected_->MergeAlone(key_without_timestamp(), value_, &result, &type);
   if (!s.ok()) {
     NoteFailedMerge(s);
     return Step::kEmit;
   }
   value_ = result;
   rules_.BecameValue(stripe);
-  SetLastTrailer(stripe, sequence, kTypeValue);
+  SetLastTrailer(stripe, sequence, type);
   return Step::kEmit;
 }
 
-// Collects from the operand at the input to the last one of the stripe. Sets *next to the key's
-// entry after them. Returns kDropped if the key needs no further entries.
+// Collects from the operand at the input to the last one of the stripe, but none that is older than
+// `covered` (SeparatingSeq), and leaves the input behind them. Returns kEmit, and sets *next to the
+// key's entry there, if it has one; kDropped if the filter drops the rest of the key; kStop if the
+// walk has failed.
 CompactionIterator::Step CompactionIterator::CollectOperands(size_t stripe, SequenceNumber covered,
                                                              DropRules::Follower* next) {
   const bool filtered =
@@ -471,6 +575,8 @@ CompactionIterator::Step CompactionIterator::CollectOperands(size_t stripe, Sequ
       if (step == Step::kDropped || step == Step::kStop) return step;
     }
     for (bool again = true; again;) {
+      // A move to the next batch frees the memory in which the operands lie, so they are copied
+      // before.
       if (input_.NextMoves()) collected_->Own();
       Advance();
       *next = PeekFollower();
@@ -491,13 +597,21 @@ CompactionIterator::Step CompactionIterator::CollectOperands(size_t stripe, Sequ
   }
 }
 
+// Tells what operands of the stripe apply to. The entry of the same stripe that follows them, if no
+// tombstone separates it from them, is their base. Otherwise there is none if a tombstone of the
+// stripe covers what is beneath, or if no entry of the key follows and no deeper level can have
+// one. In all other cases the base is unknown: for instance, it may lie in an older stripe, whose
+// snapshot must still see it alone.
 MergeCollector::Base CompactionIterator::BaseOf(const DropRules::Follower& next, size_t stripe,
                                                 SequenceNumber covered) {
   using Base = MergeCollector::Base;
   if (next.present && next.sequence >= covered && rules_.StripeOf(next.sequence) == stripe) {
     switch (next.type) {
       case kTypeValue:
+      case kTypeBlobIndex:
         return Base::kValue;
+      case kTypeWideColumnEntity:
+        return Base::kEntity;
       case kTypeDeletion:
       case kTypeSingleDeletion:
         return Base::kNone;
@@ -524,6 +638,7 @@ bool CompactionIterator::EmitEmptied() {
   if (!empties_next_) return false;
   empties_next_ = false;
   input_is_ahead_ = false;
+  // The value stays as a mark for the SingleDelete above it, but nobody can read its bytes.
   valid_ = TakeKey(input_.key());
   if (!valid_) return true;
   value_ = Slice();
@@ -532,13 +647,16 @@ bool CompactionIterator::EmitEmptied() {
   return true;
 }
 
-CompactionFilter::Decision CompactionIterator::CallFilter(CompactionFilter::ValueType type) {
+// Calls the user's filter with empty outputs. Returns its decision; kUndetermined, and fails the
+// walk, if it throws. So callers look at status_ before the decision.
+template <typename Call>
+CompactionFilter::Decision CompactionIterator::CallFilter(const Call& call) {
   filter_value_.clear();
+  filter_columns_.clear();
   skip_until_.clear();
   const TickerTimer timer(options_.statistics, FILTER_OPERATION_TOTAL_TIME, kExceptTimeForMutex);
   try {
-    return options_.filter->FilterV2(options_.filter_level, key_without_timestamp(), type, value_,
-                                     &filter_value_, &skip_until_);
+    return call();
   } catch (const std::exception& e) {
     Fail(Status::Aborted(std::string("compaction filter ") + options_.filter->Name() + " threw",
                          e.what()));
@@ -548,11 +666,81 @@ CompactionFilter::Decision CompactionIterator::CallFilter(CompactionFilter::Valu
   return CompactionFilter::Decision::kUndetermined;
 }
 
-// Returns kUnseen if the operand is dropped; kDropped if all other entries of the key, and
-// following keys, are dropped too.
+CompactionFilter::Decision CompactionIterator::FilterValue(CompactionFilter::ValueType type,
+                                                           const Slice& value) {
+  return CallFilter([&] {
+    return options_.filter->FilterV4(options_.filter_level, key_without_timestamp(), type, &value,
+                                     nullptr, &filter_value_, &filter_columns_, &skip_until_,
+                                     nullptr);
+  });
+}
+
+CompactionFilter::Decision CompactionIterator::FilterEntity(const Slice& entity) {
+  if (const Status s = DecodeEntity(entity, &columns_); !s.ok()) {
+    Fail(Status::CopyAppendMessage(
+        s, "; ", "met by a compaction filter, of key " + key_without_timestamp().ToString(true)));
+    return CompactionFilter::Decision::kUndetermined;
+  }
+  return CallFilter([&] {
+    return options_.filter->FilterV4(options_.filter_level, key_without_timestamp(),
+                                     CompactionFilter::kWideColumnEntity, nullptr, &columns_,
+                                     &filter_value_, &filter_columns_, &skip_until_, nullptr);
+  });
+}
+
+bool CompactionIterator::TakeFilterColumns(SequenceNumber sequence) {
+  columns_.clear();
+  for (const auto& [name, value] : filter_columns_) columns_.emplace_back(name, value);
+  filter_value_.clear();
+  const Status s = EncodeEntity(columns_, &filter_value_);
+  if (!s.ok()) {
+    Fail(Status::CopyAppendMessage(
+        s, "; ", std::string("from compaction filter ") + options_.filter->Name()));
+    return false;
+  }
+  value_ = Slice(filter_value_);
+  SetTrailer(sequence, kTypeWideColumnEntity);
+  return true;
+}
+
+CompactionFilter::Decision CompactionIterator::CallFilterFor(ValueType type) {
+  switch (type) {
+    case kTypeBlobIndex:
+      return FilterBlob();
+    case kTypeWideColumnEntity:
+      return FilterEntity(value_);
+    default:
+      return FilterValue(CompactionFilter::kValue, value_);
+  }
+}
+
+// A value in a blob file is first judged by its key alone; it is read only if the filter answers
+// kUndetermined. A value that cannot be read any more is kept (IsLost).
+CompactionFilter::Decision CompactionIterator::FilterBlob() {
+  using Decision = CompactionFilter::Decision;
+  const Decision decision = CallFilter([&] {
+    return options_.filter->FilterBlobByKey(options_.filter_level, key_without_timestamp(),
+                                            &filter_value_, &skip_until_);
+  });
+  if (decision == Decision::kChangeWideColumnEntity) {
+    Fail(Status::NotSupported("compaction filter",
+                              "FilterBlobByKey returned kChangeWideColumnEntity: it gets no place "
+                              "for columns"));
+  }
+  if (!status_.ok() || decision != Decision::kUndetermined) return decision;
+  if (IsLost(value_)) return Decision::kKeep;
+  if (!FetchBlob(Slice(key_.data(), key_.size() - kInternalKeyTrailerBytes), value_)) {
+    return decision;
+  }
+  return FilterValue(CompactionFilter::kValue, blob_value_);
+}
+
+// Asks the filter about the operand in value_, and acts on its decision. Returns kEmit if the
+// operand stays, possibly with a new value_; kUnseen if it alone is dropped; kDropped if the filter
+// skips to a later key, and the input has moved there; kStop if the walk has failed.
 CompactionIterator::Step CompactionIterator::FilterOperand() {
   using Decision = CompactionFilter::Decision;
-  const Decision decision = CallFilter(CompactionFilter::kMergeOperand);
+  const Decision decision = FilterValue(CompactionFilter::kMergeOperand, value_);
   if (!status_.ok()) return Step::kStop;
   switch (decision) {
     case Decision::kKeep:
@@ -567,15 +755,15 @@ CompactionIterator::Step CompactionIterator::FilterOperand() {
       if (!MaySkip()) return Step::kEmit;
       if (KeepsEvidence()) return RemoveOperand();
       counts_.dropped_by_filter += collected_->size();
-      SkipUntil();
-      return Step::kDropped;
+      return SkipUntil();
     default:
       return Refuse(decision);
   }
 }
 
-// Keeps conflict evidence for readers that ask if the key was changed. Later compactions call the
-// filter again, so the operand is not merged with others meanwhile.
+// Drops the operand in value_, unless it is conflict evidence: then it stays as it is, and so do
+// all operands collected with it (operand_stays_), because a later compaction will ask the filter
+// about it again, and could not if it were merged.
 CompactionIterator::Step CompactionIterator::RemoveOperand() {
   if (UnpackSequence(last_trailer_) > options_.conflict_check_floor) {
     operand_stays_ = true;
@@ -585,11 +773,12 @@ CompactionIterator::Step CompactionIterator::RemoveOperand() {
   return Step::kUnseen;
 }
 
+// Asks the filter about the newest entry of a key, a value of some form that the rules would keep.
+// A removal becomes a deletion, which is written unless nothing deeper can have the key.
 CompactionIterator::Step CompactionIterator::AskFilter(SequenceNumber sequence, ValueType type,
                                                        size_t stripe) {
   using Decision = CompactionFilter::Decision;
-  const Decision decision = CallFilter(type == kTypeValue ? CompactionFilter::kValue
-                                                          : CompactionFilter::kWideColumnEntity);
+  const Decision decision = CallFilterFor(type);
   if (!status_.ok()) return Step::kStop;
   switch (decision) {
     case Decision::kKeep:
@@ -600,14 +789,15 @@ CompactionIterator::Step CompactionIterator::AskFilter(SequenceNumber sequence, 
           sequence, decision == Decision::kPurge ? kTypeSingleDeletion : kTypeDeletion, stripe);
     case Decision::kChangeValue:
       value_ = Slice(filter_value_);
-      if (type == kTypeWideColumnEntity) SetTrailer(sequence, kTypeValue);
+      if (type != kTypeValue) SetTrailer(sequence, kTypeValue);
       return Step::kEmit;
+    case Decision::kChangeWideColumnEntity:
+      return TakeFilterColumns(sequence) ? Step::kEmit : Step::kStop;
     case Decision::kRemoveAndSkipUntil:
       if (!MaySkip()) return Step::kEmit;
       // Skipped entries leave no conflict evidence, so the filter is called for each key.
       if (KeepsEvidence()) return RemoveByFilter(sequence, kTypeDeletion, stripe);
-      SkipUntil();
-      return Step::kDropped;
+      return SkipUntil();
     default:
       return Refuse(decision);
   }
@@ -623,6 +813,8 @@ CompactionIterator::Step CompactionIterator::Refuse(CompactionFilter::Decision d
       options_.filter->Name()));
 }
 
+// Turns the current entry into a deletion of type `marker`, with the entry's own sequence number,
+// or drops it if such a deletion would have nothing to delete.
 CompactionIterator::Step CompactionIterator::RemoveByFilter(SequenceNumber sequence,
                                                             ValueType marker, size_t stripe) {
   value_ = Slice();
@@ -641,13 +833,31 @@ bool CompactionIterator::MaySkip() const {
   return options_.icmp->CompareKey(skip_until_, key_without_timestamp()) > 0;
 }
 
-void CompactionIterator::SkipUntil() {
+// Moves the input to the first key at or after skip_until_, which the filter has set. What is
+// passed is dropped without being judged or counted, deletions included.
+CompactionIterator::Step CompactionIterator::SkipUntil() {
   VARVE_ASSERT(MaySkip());
+  // Advance, which counts entries, is not called for the one that the walk leaves.
   counts_.dropped_by_filter++;
   counts_.entries_in++;
   counts_.skipped = true;
-  input_.Seek(options_.icmp->FirstInternalKey(skip_until_).Encode());
   in_place_ = false;
+  // Without blob files nothing has to be counted, so the input may seek.
+  if (options_.blobs == nullptr) {
+    input_.Seek(options_.icmp->FirstInternalKey(skip_until_).Encode());
+    return Step::kDropped;
+  }
+  // Each reference that is passed is counted.
+  while (input_.Valid() && input_.key().size() >= kInternalKeyTrailerBytes + timestamp_bytes_ &&
+         options_.icmp->CompareKey(options_.icmp->KeyOf(input_.key()), skip_until_) < 0 &&
+         !IsBeyondEnd(input_.key())) {
+    input_.Next();
+    if (until_poll_-- == 0) {
+      until_poll_ = kEntriesPerPoll;
+      if (Cancelled()) return Step::kStop;
+    }
+  }
+  return Step::kDropped;
 }
 
 bool CompactionIterator::MayExistDeeper() {
@@ -673,8 +883,10 @@ void CompactionIterator::SetTrailer(SequenceNumber sequence, ValueType type) {
 void CompactionIterator::SetLastTrailer(size_t stripe, SequenceNumber sequence, ValueType type) {
   const size_t judged = VARVE_CANARY(kZeroUnderSnapshot) ? 0 : stripe;
   // A tombstone with a later timestamp may have been written earlier: it must not cover the entry.
+  // A value in a blob file lies there with the timestamp that its key has now.
   const bool zero =
       rules_.MayZero(judged, type) && !KeepsHistory() &&
+      (timestamp_bytes_ == 0 || type != kTypeBlobIndex) &&
       (timestamp_bytes_ == 0 || !has_tombstones_ || CoveringSeqOfAnyTime(kMaxSequenceNumber) == 0);
   VARVE_ASSERT(!zero || (options_.bottommost && judged == 0));  // Invariant 4.
   SetTrailer(zero ? 0 : sequence, type);

@@ -50,6 +50,7 @@
 #include "varve/compaction_filter.h"
 #include "varve/status.h"
 
+#include "db/compaction/blob_work.h"
 #include "db/compaction/cancel_flags.h"
 #include "db/compaction/deeper_levels.h"
 #include "db/compaction/drop_rules.h"
@@ -67,7 +68,7 @@ namespace varve {
 struct CompactionIteratorOptions {
   const InternalKeyComparator* icmp = nullptr;  // never null
   std::vector<SequenceNumber> snapshots;        // ascending
-  // These two are as in DropRules::Options.
+  // DropRules::Options explains these two.
   bool bottommost = false;
   SequenceNumber conflict_check_floor = kMaxSequenceNumber;
   EntryChecks checks;
@@ -84,6 +85,9 @@ struct CompactionIteratorOptions {
   uint32_t covered_before_jump = 0;
   HistoryBounds history;
   CancelFlags cancel;  // polled often
+  // Reads values in blob files, for filters and merges. Set if the input may refer to any: then the
+  // walk takes every entry, so that all references are counted.
+  BlobInputs* blobs = nullptr;
 };
 
 // Sets *filter to the filter that a user's factory creates for files written for context.reason;
@@ -92,6 +96,7 @@ Status MakeCompactionFilter(CompactionFilterFactory* factory,
                             const CompactionFilter::Context& context,
                             std::unique_ptr<CompactionFilter>* filter);
 
+// Counts of what happened to the entries of one pass.
 struct CompactionCounts {
   uint64_t entries_in = 0;          // taken from the input
   uint64_t entries_out = 0;         // passed on
@@ -116,7 +121,8 @@ struct CompactionCounts {
 };
 
 // Used for one pass: Start, then Next while Valid. Copies one user key for each key of the input.
-// Does not copy values, except for operands of one key that the input cannot hold together.
+// Does not copy values, except for operands of one key that the input cannot keep valid at the same
+// time.
 //
 // Thread safety: none. An error ends the walk: Valid is false, and status() has the error. A failed
 // merge operator is not an error: its operands do not change.
@@ -129,7 +135,8 @@ class CompactionIterator {
   CompactionIterator& operator=(const CompactionIterator&) = delete;
 
   // Moves to the first surviving entry at or after `begin` (a key without timestamp; null: from the
-  // start).
+  // start). Must be called once, before all else. NotSupported: the filter does not ignore
+  // snapshots.
   void Start(const Slice* begin);
 
   bool Valid() const { return valid_; }
@@ -156,17 +163,22 @@ class CompactionIterator {
   const CompactionCounts& counts() const { return counts_; }
 
  private:
+  // Says what became of an entry.
   enum class Step : uint8_t {
-    kEmit,
-    kDropped,
-    kUnseen,  // dropped, as if it had never been there
-    kStop,
+    kEmit,     // key_ and value_ are the next entry of the output
+    kDropped,  // dropped; it still counts as the newest of its key, if it was
+    // Dropped as if it had never been there: the entry after it is the newest of the key now. The
+    // input is on that already.
+    kUnseen,
+    kStop,  // the walk has ended, with an error
   };
 
+  // Moves the input on by one entry, which counts as read.
   void Advance() {
     counts_.entries_in++;
     input_.Next();
   }
+  // Moves to the next entry that survives, if there is one.
   void FindNext();
   // Makes the input's entry the current one, or ends the walk. Returns false if it ended.
   bool TakeKey(const Slice& key);
@@ -182,11 +194,15 @@ class CompactionIterator {
     return options_.end != nullptr &&
            options_.icmp->CompareKey(options_.icmp->KeyOf(key), *options_.end) >= 0;
   }
+  // True if the entry is newer than trim_ts, and so is treated as never written.
   [[nodiscard]] bool Trims(const Slice& key) const;
+  // True if the timestamp is older than full_history_ts_low.
   [[nodiscard]] bool InPast(const Slice& timestamp) const;
   // True if readers may ask for the state as of each timestamp of the current key.
   [[nodiscard]] bool KeepsHistory() const { return timestamp_bytes_ != 0 && !in_past_; }
-  // True if DropRules treats an entry, which follows the current one, as one of the same key.
+  // True if `internal_key`, which follows the current entry in the input, is of the same key, as
+  // DropRules sees it: with timestamps another timestamp is another key, unless both are below
+  // full_history_ts_low.
   [[nodiscard]] bool IsOlder(const Slice& internal_key) const;
   // Returns the newest tombstone of the stripe that covers the current key for all readers of its
   // entries; 0 if there is none.
@@ -197,20 +213,27 @@ class CompactionIterator {
                ? CoveringSeqOfMoment(stripe)
                : tombstones_->MaxCoveringSeq(key_without_timestamp(), rules_.StripeTop(stripe));
   }
+  // Does CoveringSeq with the tombstones up to the current timestamp, which every reader that may
+  // see the entry sees.
   SequenceNumber CoveringSeqOfMoment(size_t stripe);
-  // Returns a limit: older operands and bases below it do not belong to an operand of this number.
+  // Returns the sequence number of the newest range tombstone that lies, for some reader, between
+  // the operand of this number and older entries of the key: the operand must not be merged with
+  // entries whose numbers are below it. 0: there is none.
   SequenceNumber SeparatingSeq(SequenceNumber sequence, size_t stripe) {
     if (!has_tombstones_) [[likely]]
       return 0;
     return timestamp_bytes_ != 0 ? CoveringSeqOfAnyTime(sequence) : CoveringSeq(stripe);
   }
+  // Returns the newest tombstone of any timestamp over the current key, up to this number.
   SequenceNumber CoveringSeqOfAnyTime(SequenceNumber newest);
+  // Makes tombstones_ show only those older than full_history_ts_low, as it does between calls.
   void LimitToPast();
   Step JudgeEntry(SequenceNumber sequence, ValueType type);
   Step JudgeSingleDelete(SequenceNumber sequence, size_t stripe);
-  // Handles an entry that a tombstone covers for all readers. Returns true if a jump to the
+  // Notes an entry that a tombstone covers for all readers. Returns true if a jump to the
   // tombstone's end is worth it.
   bool WantsJump();
+  // Jumps from such an entry to the tombstone's end, if the input can.
   Step LeaveCovered(size_t stripe);
   DropRules::Follower PeekFollower() const;
   // Judges an operand that is not hidden, with all operands that belong to it.
@@ -234,17 +257,37 @@ class CompactionIterator {
   [[nodiscard]] bool KeepsEvidence() const {
     return options_.conflict_check_floor != kMaxSequenceNumber;
   }
+  // True for a reference whose value no attempt can read. Such an entry is kept as it is, so that
+  // the others do not suffer from it.
+  bool IsLost(const Slice& encoded_reference) const {
+    return options_.blobs != nullptr && options_.blobs->IsLost(encoded_reference);
+  }
+  // Reads a value in a blob file into blob_value_. Returns false if the walk ended with an error.
+  bool FetchBlob(const Slice& user_key, const Slice& encoded_reference);
+  // Merges the collected operands, and their base if it is known. Returns false as FetchBlob does.
+  bool MergeCollected(const DropRules::Follower& next, size_t stripe, SequenceNumber covered);
   Step AskFilter(SequenceNumber sequence, ValueType type, size_t stripe);
   Step Refuse(CompactionFilter::Decision decision);
-  CompactionFilter::Decision CallFilter(CompactionFilter::ValueType type);
+  template <typename Call>
+  CompactionFilter::Decision CallFilter(const Call& call);
+  CompactionFilter::Decision FilterValue(CompactionFilter::ValueType type, const Slice& value);
+  CompactionFilter::Decision FilterBlob();
+  CompactionFilter::Decision FilterEntity(const Slice& entity);
+  // Asks the filter about the current value, which has that type.
+  CompactionFilter::Decision CallFilterFor(ValueType type);
+  // Puts an entity of the filter's columns in the place of the value. Returns false if the
+  // compaction has failed.
+  bool TakeFilterColumns(SequenceNumber sequence);
   Step RemoveByFilter(SequenceNumber sequence, ValueType marker, size_t stripe);
   bool MaySkip() const;
-  void SkipUntil();
+  // Leaves the entries before skip_until_. Returns kStop if the compaction was cancelled.
+  Step SkipUntil();
   bool MayExistDeeper();
   bool Cancelled();
+  // Sets the sequence number and type of key_, with which the current entry comes out.
   void SetTrailer(SequenceNumber sequence, ValueType type);
-  // Does the same for an entry that stays, and zeroes its sequence number and timestamp if no
-  // reader can notice.
+  // Sets them for an entry that stays, but zeroes the sequence number, and sets the timestamp to
+  // the oldest one, if no reader can notice.
   void SetLastTrailer(size_t stripe, SequenceNumber sequence, ValueType type);
   Step Fail(Status status);
 
@@ -264,20 +307,25 @@ class CompactionIterator {
   bool input_is_ahead_ = false;  // the input is already after the current entry
   bool in_place_ = true;         // this step left the input on the entry it dropped
   bool empties_next_ = false;    // the entry at the input stays, without its value
-  bool operand_stays_ = false;   // a filter removed one of the collected operands
-  // Number of entries that the tombstone up to covered_until_ has covered since a failed jump; if a
-  // jump led from tombstone to tombstone, of all of them.
+  bool operand_stays_ = false;   // a filter removed a collected operand that is conflict evidence
   CoveredJump jump_;
+  // Address of the end of the tombstone fragment that covered the last entry counted below.
   const char* covered_until_ = nullptr;
+  // Number of entries that this fragment has covered since a jump that did not help; if a jump led
+  // from fragment to fragment, of all of them.
   uint32_t covered_here_ = 0;
-  uint64_t out_at_jump_ = UINT64_MAX;  // entries_out at the last jump
-  uint32_t until_poll_ = 0;            // entries until the cancellation flags are polled
-  uint64_t last_trailer_ = 0;          // the input's last entry's
-  std::string last_timestamp_;         // the input's last entry's
-  std::string key_;                    // the current user key with the trailer of the current entry
+  // entries_out at the last jump that helped; UINT64_MAX: there was none since one that did not.
+  uint64_t out_at_jump_ = UINT64_MAX;
+  uint32_t until_poll_ = 0;     // entries until the cancellation flags are polled
+  uint64_t last_trailer_ = 0;   // trailer of the last entry taken from the input
+  std::string last_timestamp_;  // timestamp of the last entry taken from the input
+  std::string key_;             // the current user key with the trailer of the current entry
   Slice value_;
   std::string filter_value_;
+  std::vector<std::pair<std::string, std::string>> filter_columns_;
+  WideColumns columns_;  // those that the filter gets, or gave
   std::string skip_until_;
+  PinnableSlice blob_value_;
   Status status_;
   CompactionCounts counts_;
 };

@@ -1,6 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Executes a plan: opens inputs, cuts the work into pieces, runs them, sums up.
+//
+//      Run -> OpenInputs -> ChooseSubcompactionBounds -> RunPieces -> CheckCount -> Collect
+//                                                          |
+//               one thread for each piece:   NewInputIterator -> CompactionIterator -> OutputWriter
+//
+// Invariants
+// 1. Nothing is visible before the caller applies the edit (FillCompactionEdit) to the MANIFEST. A
+//    job that fails deletes its outputs and leaves the version as it was.
+// 2. Pieces are cut between user keys, so that all versions of a key are judged by one iterator. A
+//    range tombstone that spans pieces is cut to each.
+// 3. Pieces share only what SharedInputs has, which is constant, and callbacks and options that may
+//    be used by several threads.
+// 4. Snapshots are taken when the job starts. One that is taken later sees at least the newest
+//    version of each key, which no compaction drops.
+// 5. Entries in = entries out + entries dropped, and entries in = what the tables' properties say
+//    (compaction_verify_record_count). Otherwise a table or the iterator is broken, and the job
+//    fails rather than losing data.
 
 #include "db/compaction/compaction_job.h"
 
@@ -10,6 +27,8 @@
 #include <utility>
 
 #include "db/active_work.h"
+#include "db/compaction/blob_references.h"
+#include "db/compaction/blob_work.h"
 #include "db/compaction/compaction_iterator.h"
 #include "db/compaction/counted_input.h"
 #include "db/compaction/output_writer.h"
@@ -51,13 +70,19 @@ struct SharedInputs {
   TablePropertiesCollection properties;
 };
 
-// One piece: a key range with its own iterators and output files.
+// One piece: a key range with its own iterators and output files. While pieces run, only the
+// piece's own thread touches it.
 struct Piece {
   size_t index = 0;
   const Slice* begin = nullptr;
   const Slice* end = nullptr;
   std::vector<NewFile> files;
   std::vector<TableProperties> properties;
+  std::vector<BlobFileFacts> blob_files;
+  BlobTally references_in;  // to blob files
+  BlobTally references_kept;
+  uint64_t blobs_read = 0;
+  uint64_t blob_bytes_read = 0;
   CompactionCounts counts;
   std::vector<CountedInput::Count> sources;  // only with range tombstones
   uint64_t bytes_visited = 0;                // bytes in data blocks
@@ -108,6 +133,11 @@ class Job {
   void RunPieceGuarded(Piece* piece);
   Subcompaction Describe(const Piece& piece, bool over) const;
   Status RunPiece(Piece* piece);
+  BlobInputs NewBlobInputs() const {
+    return {context_.table_cache.get(), plan_.version.get(), read_options_,
+            context_.options->blob_compaction_readahead_size, context_.checks.allow_data_in_errors};
+  }
+  std::unique_ptr<BlobOutput> NewBlobOutput(BlobInputs* relocated) const;
   Status MakeFilter(std::unique_ptr<CompactionFilter>* filter) const;
   // Returns whether most of the inputs' data, by bytes, is in the block cache now.
   bool InputsAreCached() const;
@@ -116,9 +146,11 @@ class Job {
   Status CheckCount(const CompactionCounts& counts, const std::vector<Piece>& pieces) const;
   Status CheckSources(const std::vector<Piece>& pieces) const;
   Status Miscounted(uint64_t held, uint64_t read) const;
+  void CollectBlobs(std::vector<Piece>* pieces, CompactionResult* result) const;
   void Collect(std::vector<Piece>* pieces, CompactionResult* result) const;
   void RemoveOutputs(const std::vector<Piece>& pieces) const;
   uint64_t OldestAncestorTime() const;
+  uint64_t NewestTime() const;
   uint64_t OutputEpoch() const;
   bool Settles(const NewFile& file) const;
 
@@ -127,10 +159,14 @@ class Job {
   const std::vector<SequenceNumber> snapshots_;
   ReadOptions read_options_;
   TableIterOptions iter_options_;
+  BlobPolicy blob_policy_;
   SharedInputs inputs_;
   size_t piece_count_ = 1;
 };
 
+// Opens all input tables, and collects their tombstones and properties, before any output exists:
+// a table that cannot be opened fails the job without a trace. The references in inputs_ keep the
+// tables open until the job ends.
 Status Job::OpenInputs() {
   for (const CompactionInputLevel& level : plan_.inputs) {
     inputs_.levels.push_back(
@@ -154,6 +190,9 @@ Status Job::OpenInputs() {
   return Status::OK();
 }
 
+// Adds up how many point entries the tables' properties promise, for the whole job and for each
+// child of the merge, in the order in which NewInputIterator makes the children: the files of L0,
+// then one for each deeper level.
 void Job::CountEntries() {
   const auto add = [](const CompactionInputFile& input, SourceEntries* source) {
     const auto& properties = input.table->properties();
@@ -178,6 +217,9 @@ void Job::CountEntries() {
   }
 }
 
+// Merges the inputs for one piece. Around the tables are those counters that the job needs: of the
+// entries of each child if there are tombstones, over which children may jump, and of references to
+// blob files.
 std::unique_ptr<InternalIterator> Job::NewInputIterator(Piece* piece) const {
   TableIterOptions iter_options = iter_options_;
   iter_options.bytes_visited = &piece->bytes_visited;
@@ -200,7 +242,28 @@ std::unique_ptr<InternalIterator> Job::NewInputIterator(Piece* piece) const {
     children[i] = std::make_unique<CountedInput>(std::move(children[i]), context_.icmp, piece->end,
                                                  &piece->sources[i]);
   }
-  return NewMergingIterator(context_.icmp, std::move(children));
+  auto merged = NewMergingIterator(context_.icmp, std::move(children));
+  if (!blob_policy_.has_references) return merged;
+  return std::make_unique<BlobReferences>(std::move(merged), context_.icmp, piece->end,
+                                          &piece->references_in);
+}
+
+// Returns null if no value is in a blob file before or afterwards.
+std::unique_ptr<BlobOutput> Job::NewBlobOutput(BlobInputs* relocated) const {
+  if (!blob_policy_.IsNeeded()) return nullptr;
+  BlobOutputOptions options;
+  options.files = &context_.output;
+  options.options = context_.options.get();
+  options.new_file_number = context_.new_file_number;
+  options.column_family_id = context_.build.column_family_id;
+  options.statistics = context_.statistics;
+  options.separates = blob_policy_.separates;
+  options.relocates = [this](uint64_t blob_file) { return blob_policy_.Relocates(blob_file); };
+  options.present = &plan_.version->blob_files();
+  options.fetch = [relocated](const Slice& user_key, const Slice& encoded, PinnableSlice* value) {
+    return relocated->Get(user_key, encoded, value);
+  };
+  return std::make_unique<BlobOutput>(std::move(options));
 }
 
 Status Job::MakeFilter(std::unique_ptr<CompactionFilter>* filter) const {
@@ -225,6 +288,16 @@ uint64_t Job::OldestAncestorTime() const {
   return oldest == 0 ? context_.build.creation_time : oldest;
 }
 
+// Returns the time by which the newest entry of the inputs was written: merging makes no data
+// younger.
+uint64_t Job::NewestTime() const {
+  uint64_t newest = 0;
+  for (const CompactionInputFile& input : inputs_.files) {
+    newest = std::max(newest, input.file->times.Newest());
+  }
+  return newest;
+}
+
 // Returns the epoch of the oldest input: an output in L0 must not come before newer files.
 uint64_t Job::OutputEpoch() const {
   uint64_t oldest = kUnknownEpochNumber;
@@ -236,8 +309,8 @@ uint64_t Job::OutputEpoch() const {
   return oldest;
 }
 
-// Readers that find the inputs' blocks in the cache are to find those that replace them there.
-// Counts slots, one for each data block.
+// If so, the outputs are put into the cache as well, so that readers who found the inputs' blocks
+// there find the new ones.
 bool Job::InputsAreCached() const {
   double bytes = 0;
   double cached_bytes = 0;
@@ -251,6 +324,7 @@ bool Job::InputsAreCached() const {
 Status Job::OpenOutput(std::unique_ptr<TableOutput>* output) const {
   TableBuildOptions build = context_.build;
   build.file_number = context_.new_file_number();
+  if (!inputs_.tombstones.empty()) build.factory = FactoryWithTombstones(build.factory);
   build.level = plan_.output_level;
   build.reason = TableFileCreationReason::kCompaction;
   build.replaces_cached = InputsAreCached();
@@ -271,14 +345,21 @@ bool Job::WritesBeside(const CompactionFilter* filter) const {
          std::thread::hardware_concurrency() >= 2 * piece_count_;
 }
 
+// Sets up the chain inputs -> CompactionIterator -> OutputWriter for the piece's range, and runs
+// it. Whatever the result is, the piece has all output files that were finished, so that Run can
+// keep or delete them.
 Status Job::RunPiece(Piece* piece) {
   SystemClock* const clock = context_.output.clock;
   const uint64_t cpu_start = clock == nullptr ? 0 : clock->CPUMicros();
   std::unique_ptr<CompactionFilter> own_filter;
   VARVE_RETURN_IF_ERROR(MakeFilter(&own_filter));
-  // An output in L0 has older files beside it, which no level tells: every key may exist there.
-  DeeperLevels deeper(plan_.output_level == 0 ? nullptr : plan_.version.get(),
-                      plan_.output_level + 1);
+  // An output in L0 has older files beside it, which no level tells: every key may exist there,
+  // unless it is bottommost.
+  const bool unknown = plan_.output_level == 0 && !plan_.bottommost;
+  const Version* const version = unknown ? nullptr : plan_.version.get();
+  // Beneath a bottommost output there is nothing but inputs.
+  const bool alone = plan_.bottommost && version != nullptr;
+  DeeperLevels deeper(version, alone ? version->num_levels() : plan_.output_level + 1);
   const SurvivingTombstones tombstones(inputs_.tombstones, *context_.icmp, snapshots_,
                                        plan_.bottommost, &deeper, context_.history,
                                        !context_.build.persist_timestamps);
@@ -301,7 +382,10 @@ Status Job::RunPiece(Piece* piece) {
   options.end = piece->end;
   options.history = context_.history;
   options.cancel = context_.cancel;
-  options.covered_before_jump = kCoveredBeforeJump;
+  // A jump would pass references to blob files without counting them.
+  options.covered_before_jump = blob_policy_.has_references ? 0 : kCoveredBeforeJump;
+  BlobInputs judged = NewBlobInputs();
+  if (blob_policy_.has_references) options.blobs = &judged;
   const auto merged = NewInputIterator(piece);
   CompactionIterator iterator(merged.get(), &covering, options);
   iterator.Start(piece->begin);
@@ -309,14 +393,22 @@ Status Job::RunPiece(Piece* piece) {
   const auto partitioner = MakePartitioner(plan_, *context_.icmp, *context_.options);
   OutputSplitter splitter(context_.icmp, &plan_.output.grandparents, plan_.output.target_file_bytes,
                           plan_.output.max_grandparent_overlap_bytes, partitioner.get());
+  BlobInputs relocated = NewBlobInputs();
+  const std::unique_ptr<BlobOutput> blobs = NewBlobOutput(&relocated);
   OutputWriter writer(
       plan_.output_level == 0 ? nullptr : &splitter, &tombstones,
       [this](std::unique_ptr<TableOutput>* output) { return OpenOutput(output); },
-      WritesBeside(options.filter));
+      WritesBeside(options.filter), blobs.get());
   // The finished files must be known whatever the result is.
   const Status s = Guarded([&] { return writer.Run(&iterator, piece->begin, piece->end); });
   piece->files = std::move(writer.files());
   piece->properties = std::move(writer.properties());
+  if (blobs != nullptr) {
+    piece->blob_files = blobs->TakeFiles();
+    piece->references_kept = blobs->kept();
+    piece->blobs_read = judged.blobs_read() + relocated.blobs_read();
+    piece->blob_bytes_read = judged.bytes_read() + relocated.bytes_read();
+  }
   piece->counts = iterator.counts();
   piece->file_times = writer.times();
   piece->counts.expired_tombstones = writer.expired_tombstones();
@@ -347,8 +439,12 @@ Subcompaction Job::Describe(const Piece& piece, bool over) const {
   return sub;
 }
 
+// This thread runs the first piece; each of the others has a thread of its own. Two things are
+// bound to a thread and are handed on: how it yields to others (GiveWay), and the work that it has
+// begun (active_work), so that a filter that calls the database is refused there as it is here.
 void Job::RunPieces(std::vector<Piece>* pieces) {
   std::vector<std::thread> threads;
+  // Reserved first: a thread that has begun must be in the list, to be joined.
   threads.reserve(pieces->size());
   size_t begun = 1;
   try {
@@ -356,7 +452,7 @@ void Job::RunPieces(std::vector<Piece>* pieces) {
       threads.emplace_back([this, piece = &(*pieces)[begun], pace = GiveWay::CurrentPace(),
                             active = active_work::innermost] {
         const ActiveWorkOf own(active);
-        // Each thread follows the pace separately: the first may be over long before the others.
+        // Each thread yields by itself: the first piece may be over long before the others.
         const GiveWay at_pace(pace);
         RunPieceGuarded(piece);
       });
@@ -367,6 +463,7 @@ void Job::RunPieces(std::vector<Piece>* pieces) {
   VARVE_ASSERT(begun >= 1 && begun <= pieces->size());
   RunPieceGuarded(&pieces->front());
   for (; begun < pieces->size(); begun++) RunPieceGuarded(&(*pieces)[begun]);
+  // All pieces end before a status is looked at, as their results lie in this call's memory.
   for (std::thread& thread : threads) thread.join();
 }
 
@@ -394,7 +491,10 @@ Status Job::CheckSources(const std::vector<Piece>& pieces) const {
   return Status::OK();
 }
 
+// Checks invariant 5. After jumps the number of entries that were read is not known exactly: then
+// each child of the merge that did not jump is checked, and the whole must not exceed the promise.
 Status Job::CheckCount(const CompactionCounts& counts, const std::vector<Piece>& pieces) const {
+  // A filter that skips to a later key leaves entries unread, without a number.
   if (!context_.checks.count || counts.skipped) return Status::OK();
   if (counts.jumped) VARVE_RETURN_IF_ERROR(CheckSources(pieces));
   const bool more_or_less = counts.jumped ? counts.entries_in > inputs_.all.entries
@@ -411,16 +511,37 @@ Status Job::CheckCount(const CompactionCounts& counts, const std::vector<Piece>&
   return Status::OK();
 }
 
-// True if the same inputs would always leave the file's entries: there is no data beneath, or the
-// level was rewritten in place, and no snapshot is older than any of them.
+// True if another compaction of this file alone would drop nothing more (TableCounts::settled): it
+// has no data beneath, or was rewritten in its level, and the oldest snapshot sees all its entries,
+// so that no older versions had to be kept for snapshots.
 bool Job::Settles(const NewFile& file) const {
   if (plan_.output_level == 0) return false;
-  if (!plan_.bottommost && plan_.output_level != plan_.start_level) return false;
+  if (!plan_.bottommost && !plan_.IsInPlace()) return false;
   return snapshots_.empty() || file.largest_seq <= snapshots_.front();
 }
 
+// References that went in and did not come out as they were are garbage of their blob files.
+void Job::CollectBlobs(std::vector<Piece>* pieces, CompactionResult* result) const {
+  BlobTally in;
+  BlobTally kept;
+  for (Piece& piece : *pieces) {
+    in.Add(piece.references_in);
+    kept.Add(piece.references_kept);
+    result->blobs_read += piece.blobs_read;
+    result->blob_bytes_read += piece.blob_bytes_read;
+    std::move(piece.blob_files.begin(), piece.blob_files.end(),
+              std::back_inserter(result->blob_files));
+  }
+  // Pieces take numbers as they need them; the version has its blob files in order.
+  std::ranges::sort(result->blob_files, {}, &BlobFileFacts::number);
+  result->blob_garbage = in.Without(kept, plan_.version->blob_files());
+}
+
+// Sums the pieces up into the result and the tickers. Pieces are in the order of keys, and so are
+// the outputs. Entries under tombstones that were jumped over count as read and dropped.
 void Job::Collect(std::vector<Piece>* pieces, CompactionResult* result) const {
   const uint64_t epoch = OutputEpoch();
+  const uint64_t newest = NewestTime();
   CompactionCounts counts;
   uint64_t bytes_visited = 0;
   for (Piece& piece : *pieces) {
@@ -432,6 +553,7 @@ void Job::Collect(std::vector<Piece>* pieces, CompactionResult* result) const {
     for (NewFile& file : piece.files) {
       file.level = plan_.output_level;
       file.epoch_number = epoch;
+      file.times.newest = newest;
       file.counts.settled = Settles(file);
       result->bytes_written += file.size;
       result->outputs.push_back(std::move(file));
@@ -439,6 +561,7 @@ void Job::Collect(std::vector<Piece>* pieces, CompactionResult* result) const {
     std::move(piece.properties.begin(), piece.properties.end(),
               std::back_inserter(result->output_properties));
   }
+  CollectBlobs(pieces, result);
   result->bytes_in = plan_.InputBytes();
   result->bytes_read = counts.jumped ? bytes_visited : result->bytes_in;
   // If a table has more entries than its properties say, the number of skipped entries is unknown.
@@ -467,16 +590,22 @@ void Job::Collect(std::vector<Piece>* pieces, CompactionResult* result) const {
 }
 
 void Job::RemoveOutputs(const std::vector<Piece>& pieces) const {
+  const auto remove = [this](const NewFile& file) {
+    const std::string name = context_.output.paths->FileName(file);
+    context_.output.fs->DeleteFile(name, IOOptions(), nullptr).PermitUncheckedError();
+  };
   for (const Piece& piece : pieces) {
-    for (const NewFile& file : piece.files) {
-      const std::string name = context_.output.paths->FileName(file);
-      context_.output.fs->DeleteFile(name, IOOptions(), nullptr).PermitUncheckedError();
-    }
+    std::ranges::for_each(piece.files, remove);
+    for (const BlobFileFacts& blobs : piece.blob_files) remove(AsDataFile(blobs));
   }
 }
 
+// The head of this file shows the steps. Cuts between pieces are keys in `cuts`, to which the
+// pieces point. After an error, of which the first piece's counts, all outputs of all pieces are
+// deleted.
 Status Job::Run(CompactionResult* result) {
   VARVE_ASSERT(!plan_.trivial_move && !plan_.deletion_only && !plan_.inputs.empty());
+  blob_policy_ = BlobPolicyOf(*context_.options, plan_, context_.build.persist_timestamps);
   *result = CompactionResult();
   SystemClock* const clock = context_.output.clock;
   const uint64_t start = clock == nullptr ? 0 : clock->NowMicros();
@@ -504,6 +633,7 @@ Status Job::Run(CompactionResult* result) {
     s.UpdateIfOk(piece.status);
     counts.Add(piece.counts);
   }
+  // Checked before anything is in force: an entry that was lost in reading is still in the inputs.
   if (s.ok()) s = CheckCount(counts, pieces);
   if (s.ok()) s = Guarded([&] { Collect(&pieces, result); });
   if (!s.ok()) {
@@ -530,19 +660,37 @@ Status RunCompaction(const CompactionPlan& plan, const CompactionContext& contex
   return CaughtException();
 }
 
+// Counts what dropped tables are known to refer to as garbage.
+static void AddGarbageOfInputs(const CompactionPlan& plan, VersionEdit* edit) {
+  BlobTally dropped;
+  for (const CompactionInputLevel& level : plan.inputs) {
+    for (const FileRef& file : level.files) dropped.Add(file->blob_shares);
+  }
+  edit->blob_garbage = dropped.Without(BlobTally(), plan.version->blob_files());
+}
+
+// There are three kinds of plans: a deletion removes its inputs and adds nothing, a move adds them
+// again in the output level, and any other one adds the outputs of its job.
 void FillCompactionEdit(const CompactionPlan& plan, const CompactionResult& result,
                         VersionEdit* edit) {
   for (const CompactionInputLevel& level : plan.inputs) {
+    // A table that is to be moved may be in its level already.
+    if (plan.trivial_move && level.level == plan.output_level) continue;
     for (const FileRef& file : level.files) {
       edit->deleted_files.emplace_back(level.level, file->number);
     }
   }
-  if (plan.deletion_only) return;
+  if (plan.deletion_only) return AddGarbageOfInputs(plan, edit);
   if (!plan.trivial_move) {
+    edit->new_blob_files.insert(edit->new_blob_files.end(), result.blob_files.begin(),
+                                result.blob_files.end());
+    edit->blob_garbage.insert(edit->blob_garbage.end(), result.blob_garbage.begin(),
+                              result.blob_garbage.end());
     edit->new_files.insert(edit->new_files.end(), result.outputs.begin(), result.outputs.end());
     return;
   }
   for (const CompactionInputLevel& level : plan.inputs) {
+    if (level.level == plan.output_level) continue;
     for (const FileRef& file : level.files) {
       edit->new_files.push_back(DescribeFile(*file, plan.output_level));
     }

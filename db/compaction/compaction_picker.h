@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Picks the next automatic compaction: one interface for all compaction styles. A style is a file
-// that implements it, and a line in compaction_picker.cc.
+// The interface of compaction styles. A style is a measure of trees (db/version/level_shape.h) and
+// an object of this interface, with a line in compaction_picker.cc.
 
 #include <memory>
 #include <vector>
 
 #include "varve/options.h"
 
+#include "db/compaction/manual_picker.h"
 #include "db/compaction/plan.h"
 #include "db/version/level_shape.h"
 #include "db/version/version.h"
@@ -21,13 +22,28 @@ namespace varve {
 // Thread safety: one stateless object serves all families.
 class CompactionPicker {
  public:
-  // True if Pick would probably find work.
-  virtual bool NeedsCompaction(const Version& version, const LevelShape& shape) const = 0;
   // Returns the next automatic compaction, or null. Skips files with being_compacted set; the plan
   // does not overlap the output range of a running one (`running`).
   virtual std::unique_ptr<CompactionPlan> Pick(
       const VersionRef& version, const LevelShape& shape, const ColumnFamilyOptions& options,
       const std::vector<const CompactionPlan*>& running) const = 0;
+
+  // True if Pick would return a plan, or tables must be opened to tell (DueFiles::unopened). A
+  // style whose choice is expensive may also say yes while the files that it would take are busy.
+  virtual bool NeedsCompaction(const VersionRef& version, const LevelShape& shape,
+                               const ColumnFamilyOptions& options,
+                               const std::vector<const CompactionPlan*>& running) const {
+    return !shape.due.unopened.empty() || Pick(version, shape, options, running) != nullptr;
+  }
+
+  // Returns the next step of a CompactRange call, as PickRangeStep does.
+  virtual std::unique_ptr<CompactionPlan> PickRangeStep(
+      const VersionRef& version, const LevelShape& shape, const ColumnFamilyOptions& options,
+      const RangeCall& call, const Remainder& remainder,
+      const std::vector<const CompactionPlan*>& running, bool* conflict) const = 0;
+
+  // False if the style keeps all tables in L0, so that no call may put tables into other levels.
+  virtual bool UsesLevels() const { return true; }
 
  protected:
   constexpr CompactionPicker() = default;
@@ -37,11 +53,14 @@ class CompactionPicker {
 // Returns null for an unknown style; opening refuses those.
 const CompactionPicker* FindCompactionPicker(CompactionStyle style);
 
-// These use the picker of the options' style.
-bool NeedsCompaction(const Version& version, const LevelShape& shape,
-                     const ColumnFamilyOptions& options);
+// These call the function of the same name (PickCompaction: Pick) of the picker of the options'
+// style. They require the DB mutex.
+bool NeedsCompaction(const VersionRef& version, const LevelShape& shape,
+                     const ColumnFamilyOptions& options,
+                     const std::vector<const CompactionPlan*>& running);
 std::unique_ptr<CompactionPlan> PickCompaction(const VersionRef& version, const LevelShape& shape,
                                                const ColumnFamilyOptions& options,
                                                const std::vector<const CompactionPlan*>& running);
+bool UsesLevels(const ColumnFamilyOptions& options);
 
 }  // namespace varve

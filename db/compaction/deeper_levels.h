@@ -18,9 +18,10 @@ class DeeperLevels {
   // Covers the levels from `first_level` on. A null version means that anything may exist deeper.
   DeeperLevels(const Version* version, int first_level);
 
-  // True if the key may exist deeper. Keys of successive calls must ascend (equal ones are
+  // True if the key, which has no timestamp, may exist deeper; always true if the last level is
+  // reserved (cf_allow_ingest_behind). Keys of successive calls must ascend (equal ones are
   // allowed).
-  bool MayHold(const Slice& user_key);
+  bool MayHold(const Slice& key);
   // Does the same for the range [begin, end); may be called in any order.
   bool MayHoldRange(const Slice& begin, const Slice& end) const;
 

@@ -9,6 +9,16 @@
 // every reader sees only the newer, so a key needs from each stripe its newest base entry (a value
 // or a deletion), and the merge operands above it.
 //
+//      snapshots at 20 and 50          input, newest first         verdict
+//      stripe 2   (50, ...]            put @ 70                    keep: the newest of its stripe
+//                                      put @ 61                    hidden by 70
+//      stripe 1   (20, 50]             delete @ 44                 keep: snapshot 50 must see it
+//      stripe 0   [..., 20]            put @ 18                    keep: snapshot 20 sees it
+//                                      put @ 3                     hidden by 18
+//
+// At the bottom of the tree a deletion in stripe 0 with nothing beneath it has nothing left to
+// delete, and goes as well (kExpired).
+//
 // With timestamps, "a key" means a key with one timestamp, as a reader may ask for every one;
 // versions below full_history_ts_low count as one key.
 
@@ -22,6 +32,10 @@
 
 namespace varve {
 
+// Used for one pass over a compaction's input: StartKey before each key, then one judgement for
+// each of its entries, newest first. An answer depends on the entries judged before, so none may be
+// left out.
+//
 // Thread safety: none. Inlined, because it runs for every entry of a compaction.
 class DropRules {
  public:
@@ -61,6 +75,7 @@ class DropRules {
     evidence_stripe_ = kNoStripe;
   }
 
+  // Returns the index of the oldest snapshot that sees the number; their count if none does.
   [[nodiscard]] size_t StripeOf(SequenceNumber sequence) const {
     if (options_.snapshots.empty()) [[likely]]
       return 0;
@@ -91,8 +106,8 @@ class DropRules {
     return pair_stripe_ == stripe && type != kTypeDeletion;
   }
 
-  // True if newer entries of the stripe, including a value without a Delete after it, decide what
-  // readers see at an entry of the stripe.
+  // True if the last base entry of the key was a value of this stripe: readers of the stripe see
+  // that, and nothing that is older.
   [[nodiscard]] bool BuriedByValue(size_t stripe) const {
     return base_stripe_ == stripe && !base_deletes_;
   }
@@ -130,7 +145,8 @@ class DropRules {
         case kTypeDeletion:
           return buried ? JudgeBuried(stripe, may_exist_deeper) : Verdict::kBroken;
         case kTypeMerge:
-          // This is not allowed either; it deletes the operand and what the operand applies to.
+          // A SingleDelete over a merge operand breaks its contract, too. It is treated as a
+          // deletion of the operand and of what the operand applies to.
           if (buried) return JudgeBuried(stripe, may_exist_deeper);
           base_stripe_ = stripe;
           base_deletes_ = true;
@@ -165,14 +181,16 @@ class DropRules {
   // True if a kept entry's sequence number may become 0: no reader can notice, and tables shrink.
   [[nodiscard]] bool MayZero(size_t stripe, ValueType type) const {
     return options_.bottommost && stripe == 0 &&
-           (type == kTypeValue || type == kTypeWideColumnEntity);
+           (type == kTypeValue || type == kTypeBlobIndex || type == kTypeWideColumnEntity);
   }
 
  private:
   static constexpr size_t kNoStripe = SIZE_MAX;
 
-  // Judges a SingleDelete under a value, followed by an entry that it must not be above. If that
-  // value may have got sequence number 0, no entry may come after it.
+  // Judges a SingleDelete that is under a newer value of its stripe, and above a Delete or a merge
+  // operand, which it is not meant for. It is kept, so that what lies deeper stays deleted, unless
+  // nothing can lie deeper: then the value above may have got sequence number 0, and no entry of
+  // the key may come after it.
   template <typename MayExistDeeper>
   Verdict JudgeBuried(size_t stripe, MayExistDeeper&& may_exist_deeper) {
     return stripe == 0 && !may_exist_deeper() ? Verdict::kHidden : Verdict::kKeep;
@@ -180,7 +198,7 @@ class DropRules {
 
   Options options_;
   size_t base_stripe_ = kNoStripe;  // stripe of the key's last base entry
-  bool base_deletes_ = false;       // the entry below is a Delete
+  bool base_deletes_ = false;       // that entry is a deletion
   // Stripe of the last SingleDelete that met its value. Older values in it do not concern readers;
   // older deletions do, as they may delete data in deeper levels.
   size_t pair_stripe_ = kNoStripe;

@@ -1,17 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Picks automatic compactions of the leveled style.
+//
+// Pick tries its rules in a fixed order and returns the first plan that is legal now:
+//
+//      PickCovered     tables that range tombstones delete wholly: costs no rewriting
+//      full_levels     levels above their size or number of files, ordered by level_shape.cc
+//      PickSurplus     levels beneath num_levels, after a change of options
+//      PickSinking     files with many tombstones, if they free enough bytes
+//      PickMarked      files that a property collector or SuggestCompactRange marked
+//      PickDue         files older than ttl or periodic_compaction_seconds, and files of the
+//                      bottommost data with entries that no snapshot needs any more
+//      PickBlobGarbage tables that hide or keep too much garbage in blob files
+//
+// Invariants
+// 1. Older entries of a key never come to lie above newer ones. Out of L0 goes a whole cluster: all
+//    files that overlap the chosen one, and each other. Out of a level goes a span between clean
+//    cuts (input_span.h), with everything it overlaps in the output level.
+// 2. While any file of L0 is being compacted, no other compaction leads from L0 down. Only the
+//    newest files, up to the first busy one, may be merged within L0 meanwhile.
+// 3. A file that another plan has (being_compacted) is never chosen, and neither is a range of the
+//    output level into which a running plan writes.
+// 4. A picker that returns null does not wait: it is asked again when a job ends or a version
+//    changes.
 
 #include "db/compaction/leveled_picker.h"
 
 #include <algorithm>
-#include <set>
 #include <utility>
 #include <vector>
 
 #include "db/compaction/candidate_order.h"
 #include "db/compaction/input_span.h"
 #include "db/compaction/plan_builder.h"
+#include "db/compaction/surplus_levels.h"
+#include "db/compaction/whole_files.h"
 #include "util/base/assert.h"
 
 namespace varve {
@@ -30,8 +53,10 @@ class SinkingGain {
  public:
   explicit SinkingGain(const Version& version) : version_(version) {}
 
-  // True if at least half of the bytes it reads will probably be gone afterwards: so each tombstone
-  // pays for at most two entries, however often the estimate is wrong.
+  // True if probably at least half of the bytes that the plan reads will be gone afterwards. Files
+  // with more deletions than other entries count as tombstones, and the others as values. Each
+  // tombstone is taken to delete one value of average size, if that is in the inputs and not
+  // deeper; and with no data beneath, the tombstones go as well.
   bool Worth(const CompactionPlan& plan) const {
     const double cost = static_cast<double>(plan.InputBytes());
     double deletions = 0;
@@ -60,8 +85,8 @@ class SinkingGain {
   }
 
  private:
-  // Returns the share of the entries that the tombstones may delete which is in the inputs, not
-  // deeper.
+  // Returns the chance that an entry which a tombstone deletes is in the inputs and not deeper: the
+  // inputs' share of all values in the plan's range.
   double ShareOfLevel(const CompactionPlan& plan, double values) const {
     if (plan.bottommost) return 1;
     double deeper = 0;
@@ -91,44 +116,30 @@ class Picker {
         options_(options),
         builder_(version, shape, options, running) {}
 
+  // The most pressing work comes first: files that can be dropped unread, full levels in the order
+  // that the shape gives, and then what only improves the tree. A level whose files are in use
+  // gives way to the next.
   std::unique_ptr<CompactionPlan> Pick() {
-    if (auto plan = PickCovered()) return plan;
+    if (auto plan = PickCovered(version_ref_, shape_.due.covered)) return plan;
     for (const int level : shape_.full_levels) {
       std::unique_ptr<CompactionPlan> plan = level == 0 ? PickFromL0() : PickFromLevel(level);
       if (plan == nullptr) continue;
       plan->score = shape_.scores[static_cast<size_t>(level)];
       return plan;
     }
+    if (auto plan = PickSurplus(version_ref_, builder_, CompactionReason::kLevelMaxLevelSize)) {
+      return plan;
+    }
     if (auto plan = PickSinking()) return plan;
     if (auto plan = PickMarked()) return plan;
-    return PickDue();
+    if (auto plan = PickDue()) return plan;
+    return PickBlobGarbage();
   }
 
  private:
-  // Picks files that range tombstones have deleted completely. An edit alone drops them, and this
-  // comes first, as no other compaction should read them.
-  std::unique_ptr<CompactionPlan> PickCovered() {
-    std::unique_ptr<CompactionPlan> plan;
-    for (const CoveredFile& covered : shape_.due.covered) {
-      if (covered.index >= version_.level(covered.level).size()) continue;
-      const FileRef& file = version_.level(covered.level).files()[covered.index];
-      if (file->notes.being_compacted) continue;
-      if (plan == nullptr) {
-        plan = std::make_unique<CompactionPlan>();
-        plan->version = version_ref_;
-        plan->deletion_only = true;
-        plan->reason = CompactionReason::kFilesMarkedForCompaction;
-        plan->start_level = covered.level;
-      }
-      plan->output_level = covered.level;
-      if (plan->inputs.empty() || plan->inputs.back().level != covered.level) {
-        plan->inputs.push_back({covered.level, {}});
-      }
-      plan->inputs.back().files.push_back(file);
-    }
-    return plan;
-  }
-
+  // Down from L0 there are three ways, the cheapest first: a move, a merge with the base level,
+  // and, while both are barred, a merge of the newest files within L0, which at least keeps reads
+  // cheap and writers from being stalled.
   std::unique_ptr<CompactionPlan> PickFromL0() {
     const LevelFiles& files = version_.level(0);
     const bool busy = AnyBeingCompacted(files, {0, files.size()});
@@ -153,6 +164,8 @@ class Picker {
       const bool disjoint = std::none_of(moved.begin(), moved.end(), [&](const FileRef& file) {
         return own.Overlaps(icmp_, RangeOf(icmp_, *file));
       });
+      // The walk goes from the oldest file to newer ones, and ends at the first that must stay: a
+      // newer file must not pass an older one on the way down.
       if (!disjoint || !builder_.CanMoveInto(own, shape_.base_level)) break;
       moved.push_back(files.files()[i]);
     }
@@ -173,6 +186,7 @@ class Picker {
     const LevelFiles& files = version_.level(0);
     std::vector<bool> tried(files.size(), false);
     for (size_t seed = files.size(); seed-- > 0;) {
+      // The cluster of this file was found, and refused, from another one.
       if (tried[seed]) continue;
       std::vector<bool> chosen(files.size(), false);
       chosen[seed] = true;
@@ -209,15 +223,20 @@ class Picker {
     return builder_.Build(std::move(inputs));
   }
 
+  // Picks the best candidate of a full level that can be compacted into the next one now.
   std::unique_ptr<CompactionPlan> PickFromLevel(int level) {
-    if (level + 1 >= version_.num_levels()) return nullptr;
+    if (level + 1 >= version_.usable_levels()) return nullptr;
     for (const size_t index : OrderCandidates(version_, level, options_.compaction_pri)) {
       if (version_.level(level)[index]->notes.being_compacted) continue;
+      // FromLevel says no if a neighbour that must come along, or a file beneath, is busy; then
+      // the next candidate in order is tried, so that several compactions of one level run at a
+      // time.
       auto plan = builder_.FromLevel(level, {index, index + 1}, level + 1,
                                      CompactionReason::kLevelMaxLevelSize);
       if (plan == nullptr) continue;
       if (!plan->trivial_move) builder_.GrowStartLevel(plan.get());
-      // The partitioner would have to be asked about each further file.
+      // With a partitioner a move is not extended: it would have to be asked about each further
+      // file.
       const bool extends = plan->trivial_move && options_.sst_partitioner_factory == nullptr;
       if (extends) ExtendMove(level, plan.get());
       return plan;
@@ -236,6 +255,7 @@ class Picker {
     for (auto i = static_cast<size_t>(at - files.files().begin()) + 1; i < files.size(); i++) {
       FileSpan next{i, i + 1};
       GrowToCleanCut(files, icmp_, &next);
+      // A file that shares its border key with a neighbour would have to take that along.
       const bool clean = next.first == i && next.last == i + 1;
       bytes += files[i]->size;
       if (!clean || files[i]->notes.being_compacted || bytes > excess ||
@@ -259,7 +279,8 @@ class Picker {
       plan->trivial_move = false;  // a move would not do what the file was marked for
       return plan;
     }
-    for (int level = 1; level + 1 < version_.non_empty_levels(); level++) {
+    const int levels = std::min(version_.non_empty_levels(), version_.usable_levels());
+    for (int level = 1; level + 1 < levels; level++) {
       const LevelFiles& files = version_.level(level);
       for (size_t i = 0; i < files.size(); i++) {
         if (!files[i]->notes.marked_for_compaction || files[i]->notes.being_compacted) continue;
@@ -271,6 +292,48 @@ class Picker {
       }
     }
     return nullptr;
+  }
+
+  // Picks a cluster of L0 if L0 hides too much garbage in blob files; that may be a move, if
+  // nothing lies beneath. Else picks tables that refer to a victim (db/version/blob_victims.h), and
+  // rewrites them in their level, as many neighbours as possible at once, so that the victim's
+  // values come together in one new file.
+  std::unique_ptr<CompactionPlan> PickBlobGarbage() {
+    const LevelFiles& l0 = version_.level(0);
+    if (shape_.due.l0_hides_blob_garbage && shape_.base_level > 0 &&
+        !AnyBeingCompacted(l0, {0, l0.size()})) {
+      if (auto plan = PickL0Cluster(CompactionReason::kForcedBlobGC)) return plan;
+    }
+    const std::vector<DueFile>& tables = shape_.due.blob_tables;
+    for (size_t i = 0; i < tables.size(); i++) {
+      if (tables[i].index >= version_.level(tables[i].level).size()) continue;
+      if (tables[i].level == 0) {
+        auto plan = FromL0ClusterOf(tables[i].index, tables[i].reason);
+        if (plan == nullptr) continue;
+        plan->trivial_move = false;  // it would leave the victim as it is
+        return plan;
+      }
+      if (auto plan = RewriteFrom(tables, i)) return plan;
+    }
+    return nullptr;
+  }
+
+  // Rewrites the due table at `first`, and those that follow in its level, with the tables in
+  // between as long as these are smaller.
+  std::unique_ptr<CompactionPlan> RewriteFrom(const std::vector<DueFile>& tables,
+                                              size_t first) const {
+    const DueFile& due = tables[first];
+    const LevelFiles& files = version_.level(due.level);
+    FileSpan span{due.index, due.index + 1};
+    for (size_t i = first + 1; i < tables.size() && tables[i].level == due.level; i++) {
+      const FileSpan longer{due.index, tables[i].index + 1};
+      if (longer.last > files.size() || AnyBeingCompacted(files, longer)) break;
+      if (BytesOf(files, longer) > builder_.max_compaction_bytes()) break;
+      if (BytesOf(files, {span.last, tables[i].index}) > files[tables[i].index]->size) break;
+      span = longer;
+    }
+    if (auto plan = builder_.FromLevel(due.level, span, due.level, due.reason)) return plan;
+    return builder_.FromLevel(due.level, {due.index, due.index + 1}, due.level, due.reason);
   }
 
   // Picks tombstones if what they free is worth the bytes to be rewritten.
@@ -289,6 +352,7 @@ class Picker {
     return nullptr;
   }
 
+  // Picks the first due file that can be compacted now.
   std::unique_ptr<CompactionPlan> PickDue() {
     for (const DueFile& due : shape_.due.files) {
       if (due.index >= version_.level(due.level).size()) continue;
@@ -298,8 +362,9 @@ class Picker {
     return nullptr;
   }
 
-  // Plans the compaction of a due file: a file too old for its level moves down; others are
-  // rewritten in place.
+  // Plans the compaction of a due file. Below L0, a file due by ttl goes down a level, and others
+  // are rewritten where they are. An L0 file goes down with its cluster, and is rewritten, not
+  // moved, unless it is due by ttl.
   std::unique_ptr<CompactionPlan> PlanOfDue(const DueFile& due) const {
     if (due.level == 0) {
       auto plan = FromL0ClusterOf(due.index, due.reason);
@@ -310,6 +375,8 @@ class Picker {
     return builder_.FromLevel(due.level, {due.index, due.index + 1}, output_level, due.reason);
   }
 
+  // Plans the way down of an L0 file with its cluster. Returns null if there is no base level or
+  // any file of L0 is being compacted (invariant 2).
   std::unique_ptr<CompactionPlan> FromL0ClusterOf(size_t index, CompactionReason reason) const {
     const LevelFiles& files = version_.level(0);
     if (shape_.base_level <= 0 || AnyBeingCompacted(files, {0, files.size()})) return nullptr;
@@ -327,47 +394,22 @@ class Picker {
   PlanBuilder builder_;
 };
 
-bool AnyInputBeingCompacted(const CompactionPlan& plan) {
-  return std::ranges::any_of(plan.inputs, [](const CompactionInputLevel& level) {
-    return std::ranges::any_of(level.files,
-                               [](const FileRef& f) { return f->notes.being_compacted; });
-  });
-}
-
-// True if the plan's output may reach over another file, as merged entries may be written anywhere
-// in the range of the inputs. Compares internal keys, as a file may end where the next one begins,
-// in a tombstone's exclusive end.
-bool ReachesOverAnother(const CompactionPlan& plan) {
-  if (plan.trivial_move || plan.deletion_only || plan.output_level == 0) return false;
-  const InternalKeyComparator& icmp = *plan.version->icmp();
-  std::set<const FileMetaData*> inputs;
-  Slice smallest;
-  Slice largest;
-  for (const CompactionInputLevel& level : plan.inputs) {
-    for (const FileRef& file : level.files) {
-      const Slice begin = file->smallest.Encode();
-      const Slice end = file->largest.Encode();
-      if (inputs.empty() || icmp.Compare(begin, smallest) < 0) smallest = begin;
-      if (inputs.empty() || icmp.Compare(end, largest) > 0) largest = end;
-      inputs.insert(file.get());
-    }
-  }
-  const std::vector<FileRef>& files = plan.version->level(plan.output_level).files();
-  return std::ranges::any_of(files, [&](const FileRef& file) {
-    return !inputs.contains(file.get()) && icmp.Compare(file->largest.Encode(), smallest) >= 0 &&
-           icmp.Compare(file->smallest.Encode(), largest) <= 0;
-  });
-}
-
 }  // namespace
 
-bool LeveledPicker::NeedsCompaction(const Version& version, const LevelShape& shape) const {
-  if (!shape.full_levels.empty()) return true;
+// Repeats the conditions of Pick's rules without planning. It may say yes while all files that Pick
+// would take are busy; then Pick returns null.
+bool LeveledPicker::NeedsCompaction(const VersionRef& ref, const LevelShape& shape,
+                                    const ColumnFamilyOptions& /*options*/,
+                                    const std::vector<const CompactionPlan*>& /*running*/) const {
+  const Version& version = *ref;
+  if (!shape.full_levels.empty() || version.surplus_levels() > 0) return true;
   const DueFiles& due = shape.due;
+  if (due.l0_hides_blob_garbage || !due.blob_tables.empty()) return true;
   if (!due.files.empty() || !due.sinking.empty() || !due.covered.empty() || !due.unopened.empty()) {
     return true;
   }
-  for (int level = 0; level == 0 || level + 1 < version.non_empty_levels(); level++) {
+  const int levels = std::min(version.non_empty_levels(), version.usable_levels());
+  for (int level = 0; level == 0 || level + 1 < levels; level++) {
     if (level >= version.num_levels()) break;
     for (const FileRef& file : version.level(level).files()) {
       if (file->notes.marked_for_compaction && !file->notes.being_compacted) return true;
@@ -380,9 +422,7 @@ std::unique_ptr<CompactionPlan> LeveledPicker::Pick(
     const VersionRef& version, const LevelShape& shape, const ColumnFamilyOptions& options,
     const std::vector<const CompactionPlan*>& running) const {
   VARVE_ASSERT(shape.scores.size() == static_cast<size_t>(version->num_levels()));
-  auto plan = Picker(version, shape, options, running).Pick();
-  VARVE_ASSERT(plan == nullptr || (!AnyInputBeingCompacted(*plan) && !ReachesOverAnother(*plan)));
-  return plan;
+  return Picker(version, shape, options, running).Pick();
 }
 
 }  // namespace varve

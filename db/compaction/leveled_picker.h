@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Leveled compaction (O'Neil et al., "The log-structured merge-tree", 1996, in LevelDB's form):
-// first levels above their size, then tombstones by the space they free, then files that are
-// marked, dead or old.
+// Leveled compaction (O'Neil et al., "The log-structured merge-tree", 1996, in LevelDB's form). In
+// this order: tables deleted wholly, levels above their size, surplus levels, tombstones by the
+// space they free, marked files, old files and those with entries that no snapshot needs any more,
+// tables for the sake of blob files.
 
 #include <memory>
 #include <vector>
@@ -12,12 +13,20 @@
 
 namespace varve {
 
+// Thread safety: like CompactionPicker, without a state of its own.
 class LeveledPicker final : public CompactionPicker {
  public:
-  bool NeedsCompaction(const Version& version, const LevelShape& shape) const override;
+  bool NeedsCompaction(const VersionRef& version, const LevelShape& shape,
+                       const ColumnFamilyOptions& options,
+                       const std::vector<const CompactionPlan*>& running) const override;
   std::unique_ptr<CompactionPlan> Pick(
       const VersionRef& version, const LevelShape& shape, const ColumnFamilyOptions& options,
       const std::vector<const CompactionPlan*>& running) const override;
+  std::unique_ptr<CompactionPlan> PickRangeStep(const VersionRef& version, const LevelShape& shape,
+                                                const ColumnFamilyOptions& options,
+                                                const RangeCall& call, const Remainder& remainder,
+                                                const std::vector<const CompactionPlan*>& running,
+                                                bool* conflict) const override;
 };
 
 inline constexpr LeveledPicker kLeveledPicker;

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "db/compaction/compaction_picker.h"
 #include "db/compaction/input_span.h"
 #include "db/compaction/plan_builder.h"
 #include "util/base/assert.h"
@@ -38,6 +39,7 @@ FileSpan FirstUnwrittenRun(const LevelFiles& files, const InternalKeyComparator&
   return run;
 }
 
+// True if the file may have a key of the range; both ends are inclusive, and null is open.
 bool L0Overlaps(const InternalKeyComparator& icmp, const FileMetaData& file, const Slice* begin,
                 const Slice* end) {
   return (end == nullptr || icmp.CompareKey(icmp.KeyOf(file.smallest), *end) <= 0) &&
@@ -62,6 +64,8 @@ class SetGrower {
     }
   }
 
+  // Adds what must come along. Goes down level by level, as each level's files widen the range that
+  // the next one must cover.
   void Grow() {
     if (output_level_ == 0) {
       GrowWithinL0();
@@ -126,6 +130,8 @@ class SetGrower {
 
 }  // namespace
 
+// From L0 the files of the range go down with their cluster. From a deeper level a span goes, which
+// is cut to what still has to be rewritten if the request says what that is (request.remainder).
 std::unique_ptr<CompactionPlan> PickManualCompaction(
     const VersionRef& version, const LevelShape& shape, const ColumnFamilyOptions& options,
     const ManualCompactionRequest& request, const std::vector<const CompactionPlan*>& running,
@@ -166,6 +172,8 @@ std::unique_ptr<CompactionPlan> PickManualCompaction(
   return plan;
 }
 
+// Leaves L0 alone: its files overlap, and one that stays could have older entries of a key whose
+// newer entries went.
 void PickFilesInRanges(const VersionRef& version, const RangePtr* ranges, size_t n,
                        bool include_end, CompactionPlan* plan) {
   const InternalKeyComparator& icmp = *version->icmp();
@@ -191,6 +199,8 @@ void PickFilesInRanges(const VersionRef& version, const RangePtr* ranges, size_t
     for (size_t i = 0; i < files.size();) {
       FileSpan clean{i, i + 1};
       GrowToCleanCut(files, icmp, &clean);
+      // All files of a clean cut go or stay together: a file that stays could have older entries of
+      // a key whose newer ones went.
       bool all = !AnyBeingCompacted(files, clean);
       for (size_t j = clean.first; j < clean.last; j++) all = all && within(*files[j]);
       for (size_t j = i; all && j < clean.last; j++) input.files.push_back(files.files()[j]);
@@ -203,6 +213,9 @@ void PickFilesInRanges(const VersionRef& version, const RangePtr* ranges, size_t
   }
 }
 
+// Checks the call's arguments first, then grows the set, then checks it against other compactions:
+// the user chose the files, so a conflict is an error and not a reason to wait. The plan is built
+// without the builder's own checks, which are all made here.
 Status PickCompactFiles(const VersionRef& version, const LevelShape& shape,
                         const ColumnFamilyOptions& options, const FilesCall& call,
                         const std::vector<const CompactionPlan*>& running,
@@ -213,6 +226,14 @@ Status PickCompactFiles(const VersionRef& version, const LevelShape& shape,
   if (output_level < 0 || output_level >= version->num_levels()) {
     return Status::InvalidArgument("CompactFiles: output level " + std::to_string(output_level),
                                    "is not below num_levels");
+  }
+  if (output_level > 0 && !UsesLevels(options)) {
+    return Status::InvalidArgument("CompactFiles: output level " + std::to_string(output_level),
+                                   "with FIFO compaction all tables stay in L0");
+  }
+  if (output_level >= version->usable_levels()) {
+    return Status::InvalidArgument("CompactFiles: output level " + std::to_string(output_level),
+                                   "is reserved by cf_allow_ingest_behind");
   }
   SetGrower grower(*version, output_level);
   for (const uint64_t number : call.numbers) {
@@ -229,6 +250,8 @@ Status PickCompactFiles(const VersionRef& version, const LevelShape& shape,
     }
     grower.Choose(level, file.get());
   }
+  // The result must not bring older entries above newer ones, so whatever overlaps on the way takes
+  // part.
   grower.Grow();
   PlanInputs inputs;
   inputs.levels = grower.Take();
@@ -245,6 +268,7 @@ Status PickCompactFiles(const VersionRef& version, const LevelShape& shape,
       range.Include(icmp, *file);
     }
   }
+  // Two compactions that write into one range of a level would leave overlapping files there.
   for (const CompactionPlan* other : running) {
     if (output_level > 0 && !other->deletion_only && other->output_level == output_level &&
         range.Overlaps(icmp, RangeOf(icmp, *other))) {

@@ -31,6 +31,7 @@ class MergeCollector {
     kUnknown,  // not seen: it may be deeper
     kNone,
     kValue,
+    kEntity,
   };
 
   // `merge` is borrowed and may have no operator: then operands do not change.
@@ -39,6 +40,7 @@ class MergeCollector {
   MergeCollector(const MergeCollector&) = delete;
   MergeCollector& operator=(const MergeCollector&) = delete;
 
+  // Begins a round: forgets all entries.
   void Start();
   // Adds an operand, whose bytes must live until the end of the round, or until Own.
   void Add(SequenceNumber sequence, const Slice& operand) {
@@ -49,20 +51,23 @@ class MergeCollector {
   void Own();
   [[nodiscard]] size_t size() const { return entries_.size(); }  // entries to be taken
 
-  // Merges the operands, at least one, into one entry with the newest one's sequence number, if
-  // possible. Returns Corruption, with the operands unchanged, if the operator failed where it must
-  // not. `value` is that of the base, and must live to the end of the round.
+  // Merges the operands, at least one, into one entry with the newest one's sequence number. With
+  // an unknown base they become one operand if the operator can merge operands with each other, and
+  // otherwise stay. Returns Corruption, with the operands unchanged, if the operator fails although
+  // the base is known. `value` is that of the base, and must live to the end of the round.
   Status Merge(const Slice& user_key, Base base, const Slice& value);
   // Leaves all operands unchanged.
   void Leave() { Settle(); }
-  // Merges a single operand without a base, outside of rounds. *result lives until the next call.
-  Status MergeAlone(const Slice& user_key, const Slice& operand, Slice* result);
+  // Merges a single operand without a base, outside of rounds. *result, an entry of type *type,
+  // lives until the next call.
+  Status MergeAlone(const Slice& user_key, const Slice& operand, Slice* result, ValueType* type);
   [[nodiscard]] bool wants_single_operand() const { return wants_single_operand_; }
-  // Returns the type of all entries: kTypeValue (of one entry) or kTypeMerge.
+  // Returns the type of all entries: kTypeMerge or, of one entry, kTypeValue or
+  // kTypeWideColumnEntity.
   [[nodiscard]] ValueType type() const { return type_; }
 
-  // Returns the next entry, newest first; the value lives until Start. Returns false if there are
-  // no more.
+  // Sets *sequence and *value to the next entry, newest first; the value lives until Start. Returns
+  // false if there are no more.
   bool Take(SequenceNumber* sequence, Slice* value) {
     if (taken_ == entries_.size()) return false;
     *sequence = entries_[taken_].sequence;
@@ -72,6 +77,7 @@ class MergeCollector {
   }
 
  private:
+  // Marks an entry whose bytes belong to the caller.
   static constexpr size_t kBorrowed = SIZE_MAX;
 
   struct Entry {
@@ -80,16 +86,22 @@ class MergeCollector {
     size_t owned_at;  // offset of its bytes in owned_; kBorrowed: they are elsewhere
   };
 
+  // Points the entries at their copies, which do not move any more in this round.
   void Settle();
+  // Merges all operands into one, without a base. Returns false if the operator cannot.
   bool MergePartly(const Slice& user_key);
+  // Makes one entry of all, with the newest one's sequence number.
   void Become(ValueType type, const Slice& value);
 
   const MergeCaller* const merge_;
   const bool wants_single_operand_;
   std::vector<Entry> entries_;  // newest first
   size_t borrowed_from_ = 0;    // entries before it are owned
+  // Number of entries that Take has returned.
   size_t taken_ = 0;
+  // The type of what Take returns.
   ValueType type_ = kTypeMerge;
+  // Bytes of the owned entries, one after the other, and the operator's result.
   std::string owned_;
   std::string merged_;
   // The operands as the operator wants them, oldest first.

@@ -30,12 +30,15 @@ bool NobodyNeedsIt() {
 }  // namespace
 
 OutputWriter::OutputWriter(OutputSplitter* splitter, const SurvivingTombstones* tombstones,
-                           OpenOutput open, bool own_thread)
+                           OpenOutput open, bool own_thread, BlobOutput* blobs)
     : splitter_(splitter),
       tombstones_(tombstones),
       open_(std::move(open)),
-      own_thread_(own_thread) {}
+      own_thread_(own_thread),
+      blobs_(blobs) {}
 
+// Small jobs are done in this thread. A larger one, if somebody waits for it, gets a second thread
+// that builds tables while this one reads and merges.
 Status OutputWriter::Run(CompactionIterator* iterator, const Slice* begin, const Slice* end,
                          const std::function<Status()>& check) {
   VARVE_ASSERT(output_ == nullptr && files_.empty());
@@ -47,6 +50,8 @@ Status OutputWriter::Run(CompactionIterator* iterator, const Slice* begin, const
   if (iterator->Valid()) VARVE_RETURN_IF_ERROR(TakeEntriesBeside(iterator));
   VARVE_RETURN_IF_ERROR(iterator->status());
   if (check != nullptr) VARVE_RETURN_IF_ERROR(check());
+  // If it fails, the last table is not finished and will not stay either.
+  if (blobs_ != nullptr) VARVE_RETURN_IF_ERROR(blobs_->Finish());
   return FinishFile(end);
 }
 
@@ -59,6 +64,8 @@ Status OutputWriter::TakeEntries(CompactionIterator* iterator, uint64_t most) {
   return Status::OK();
 }
 
+// Entries go through chunks in order, so the tables are the same as with one thread. An entry too
+// large for a chunk is taken here, after all before it.
 Status OutputWriter::TakeEntriesBeside(CompactionIterator* iterator) {
   const auto take = [this](const Slice& key, const Slice& value, bool starts_user_key) {
     GiveWay::Step();
@@ -80,6 +87,8 @@ Status OutputWriter::TakeEntriesBeside(CompactionIterator* iterator) {
   return Status::OK();
 }
 
+// A file is opened with its first entry, so that no file is made for nothing. The table's status is
+// asked only now and then: a failed table drops what is added, and Finish reports it in any case.
 Status OutputWriter::TakeEntry(const Slice& key, const Slice& value, bool starts_user_key) {
   if (starts_user_key && output_ != nullptr && splitter_ != nullptr) {
     const auto reaches = [this](uint64_t bytes) { return output_->builder()->Reaches(bytes); };
@@ -95,7 +104,11 @@ Status OutputWriter::TakeEntry(const Slice& key, const Slice& value, bool starts
     if (splitter_ != nullptr) splitter_->StartFile(splitter_->KeyOf(key));
   }
   if (!starts_user_key) output_->NoteHidden();
-  output_->Add(key, value);
+  if (blobs_ == nullptr) [[likely]] {
+    output_->Add(key, value);
+  } else {
+    VARVE_RETURN_IF_ERROR(AddApart(key, value));
+  }
   if (until_check_-- == 0) [[unlikely]] {
     until_check_ = kEntriesPerCheck;
     return output_->builder()->status();
@@ -103,6 +116,14 @@ Status OutputWriter::TakeEntry(const Slice& key, const Slice& value, bool starts
   return Status::OK();
 }
 
+Status OutputWriter::AddApart(Slice key, Slice value) {
+  VARVE_RETURN_IF_ERROR(blobs_->Take(&key, &value));
+  output_->Add(key, value);
+  return Status::OK();
+}
+
+// Tombstones are cut at the borders of tables: each table gets the pieces between its own begin and
+// that of the next, also where it has no entries.
 Status OutputWriter::FinishFile(const Slice* upper) {
   if (!tombstones_->empty()) {
     const Slice lower(lower_);
@@ -116,6 +137,7 @@ Status OutputWriter::FinishFile(const Slice* upper) {
   if (output_ != nullptr) {
     NewFile file;
     VARVE_RETURN_IF_ERROR(output_->Finish(&file));
+    if (blobs_ != nullptr) blobs_->DescribeTable(&file);
     files_.push_back(std::move(file));
     properties_.push_back(output_->builder()->properties());
     VARVE_ASSERT(files_.size() == properties_.size());

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "db/compaction/blob_output.h"
 #include "db/compaction/compaction_iterator.h"
 #include "db/compaction/output_splitter.h"
 #include "db/compaction/surviving_tombstones.h"
@@ -15,20 +16,21 @@
 
 namespace varve {
 
-// Writes the files of one key range. The open file is deleted if anything fails; finished ones
-// belong to the caller.
+// Writes the files of one key range. If Run fails, the open file is deleted, and the finished ones
+// in files() stay: the caller deletes them.
 //
-// Thread safety: none; `open` is called from the thread that runs Run or from the writer's own
-// thread, never from both at once.
+// Thread safety: none; used for one Run. `open` is called in the thread of Run or in the writer's
+// own thread, never in both at once. Pointers are borrowed and must outlive the writer.
 class OutputWriter {
  public:
+  // Creates the next output file, empty.
   using OpenOutput = std::function<Status(std::unique_ptr<TableOutput>*)>;
 
   // `splitter` may be null: then everything goes into one file. With `own_thread` and enough
   // entries, a thread of the writer fills the tables while the work is urgent; the files are the
-  // same.
+  // same. `blobs` (may be null: every value stays in its table) is borrowed.
   OutputWriter(OutputSplitter* splitter, const SurvivingTombstones* tombstones, OpenOutput open,
-               bool own_thread = false);
+               bool own_thread = false, BlobOutput* blobs = nullptr);
 
   // Runs the iterator, which was started, to its end. `begin` and `end` (keys without timestamps,
   // exclusive end, null: open) limit the range of tombstones. `check` (may be null) is called after
@@ -54,17 +56,27 @@ class OutputWriter {
   Status TakeEntries(CompactionIterator* iterator, uint64_t most);
   // Takes the remaining entries, through the writer's own thread.
   Status TakeEntriesBeside(CompactionIterator* iterator);
+  // Adds one entry, and begins a new file before it if the splitter says so, which it is asked
+  // only where a user key begins.
   Status TakeEntry(const Slice& key, const Slice& value, bool starts_user_key);
+  // Adds the entry to the open table; blobs_ decides whether its value goes there or into a blob
+  // file. Requires blobs_.
+  Status AddApart(Slice key, Slice value);
 
   OutputSplitter* const splitter_;
   const SurvivingTombstones* const tombstones_;
   const OpenOutput open_;
   const bool own_thread_;
+  BlobOutput* const blobs_;
 
+  // The open file; null between files.
   std::unique_ptr<TableOutput> output_;
+  // The range of tombstones of the open file, or of the next one, begins at lower_, or is open.
   bool has_lower_ = false;
   std::string lower_;  // tombstones of the open (or next) file may begin here
+  // Entries until the status of the file is looked at.
   uint32_t until_check_ = 0;
+  // Finished files, with their properties, and sums over them.
   std::vector<NewFile> files_;
   std::vector<TableProperties> properties_;
   FileWriteTimes times_;

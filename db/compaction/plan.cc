@@ -14,6 +14,10 @@ uint64_t CompactionPlan::InputBytes() const {
   return bytes;
 }
 
+bool CompactionPlan::IsInPlace() const {
+  return output_level > 0 && start_level == output_level && inputs.back().level == output_level;
+}
+
 bool CompactionPlan::TakesAll() const {
   if (version == nullptr) return false;
   size_t of_plan = 0;

@@ -1,10 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Builds complete plans from chosen files.
+//
+// Three checks make a plan legal, whichever style asks: no input is being compacted; the output
+// level has no other file in the plan's range than the inputs; and no running plan will write into
+// that range of that level. The last one cannot be seen in the version, as outputs are not in it
+// before their job ends: hence `running`.
+//
+// A move only changes a file's level. It is right if the file meets nothing in the new level, if
+// the file would be compressed in the same way there and lie in the same path, if the partitioner
+// would not cut it, and if it does not meet so much in the level after that, that the next
+// compaction would be too large.
 
 #include "db/compaction/plan_builder.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "db/compaction/partition.h"
@@ -41,6 +52,8 @@ CompressionType CompressionForLevel(const ColumnFamilyOptions& options, int leve
   return per_level[static_cast<size_t>(std::clamp(index, 0, last))];
 }
 
+// Walks the levels from L0 down and takes the bytes of each off the room of its path. A level that
+// does not fit ends a path, and no deeper level uses the room that is left there.
 uint32_t PathOfLevel(const ColumnFamilyOptions& options, const LevelShape& shape, int level) {
   const std::vector<DbPath>& paths = options.cf_paths;
   if (paths.size() < 2) return 0;
@@ -72,9 +85,35 @@ uint64_t PlanBuilder::max_compaction_bytes() const {
   return options_.target_file_size_base * kDefaultFilesPerCompaction;
 }
 
-bool PlanBuilder::IsBottommost(const KeyRange& range, int output_level) const {
-  return output_level > 0 &&
-         !version_->RangeMayExistFrom(output_level + 1, range.smallest, range.largest);
+// Used for plans whose inputs come up from deeper levels (surplus_levels.h). An output in L0 may
+// have older tables beside it, so there every table must be an input.
+bool PlanBuilder::LeavesBeneath(const CompactionPlan& plan, const KeyRange& range) const {
+  if (plan.output_level == 0) return !plan.TakesAll();
+  // Inputs of deeper levels than the output take part in the merge, so they do not count as data
+  // beneath.
+  std::set<const FileMetaData*> inputs;
+  for (const CompactionInputLevel& level : plan.inputs) {
+    for (const FileRef& file : level.files) inputs.insert(file.get());
+  }
+  for (int level = plan.output_level + 1; level < version_->num_levels(); level++) {
+    const LevelFiles& files = version_->level(level);
+    const FileSpan span = OverlappingSpan(files, icmp_, &range.smallest, &range.largest);
+    for (size_t i = span.first; i < span.last; i++) {
+      if (!inputs.contains(files[i])) return true;
+    }
+  }
+  return false;
+}
+
+// An output in L0 has what is older beside it, not beneath, unless the oldest file takes part in a
+// tree that has no other level.
+bool PlanBuilder::IsBottommost(const CompactionPlan& plan, const KeyRange& range) const {
+  if (plan.inputs.back().level > plan.output_level) return !LeavesBeneath(plan, range);
+  if (plan.output_level == 0) {
+    return version_->num_levels() == 1 &&
+           plan.inputs.back().files.back() == version_->level(0).files().back();
+  }
+  return !version_->RangeMayExistFrom(plan.output_level + 1, range.smallest, range.largest);
 }
 
 uint64_t PlanBuilder::TargetFileBytes(int output_level) const {
@@ -100,30 +139,44 @@ bool PlanBuilder::TakenByRunning(const KeyRange& range, int level) const {
   });
 }
 
+// Three questions in this order: is the range free in the level now, will a running plan write into
+// it, and will the next compaction of the file stay within the limit?
 bool PlanBuilder::CanMoveInto(const KeyRange& range, int level) const {
-  if (level == 0 || level >= version_->num_levels()) return false;
+  if (level == 0 || level >= version_->usable_levels()) return false;
   if (!OverlappingSpan(version_->level(level), icmp_, &range.smallest, &range.largest).empty()) {
     return false;
   }
   if (TakenByRunning(range, level)) return false;
+  // One day the file must be merged with all that it meets there.
   if (level + 1 >= version_->num_levels()) return true;
   const LevelFiles& beneath = version_->level(level + 1);
   const FileSpan overlap = OverlappingSpan(beneath, icmp_, &range.smallest, &range.largest);
   return BytesOf(beneath, overlap) <= max_compaction_bytes();
 }
 
+Temperature PlanBuilder::TemperatureFor(int level) const {
+  const bool last = level > 0 && level == version_->num_levels() - 1;
+  return last && options_.last_level_temperature != Temperature::kUnknown
+             ? options_.last_level_temperature
+             : options_.default_write_temperature;
+}
+
+// Everything set here follows from inputs, output level and options, so it may be called again
+// after the inputs have changed. trivial_move stays as it is.
 void PlanBuilder::Complete(CompactionPlan* plan) const {
   VARVE_ASSERT(!plan->inputs.empty() && !plan->inputs.front().files.empty());
   VARVE_ASSERT(plan->output_level >= 0 && plan->output_level < version_->num_levels());
   const KeyRange range = RangeOf(icmp_, *plan);
   plan->version = version_;
   plan->start_level = plan->inputs.front().level;
-  plan->bottommost = IsBottommost(range, plan->output_level);
+  plan->bottommost = IsBottommost(*plan, range);
+  plan->blob_victims = shape_.due.blob_victims;
   plan->output.compression =
       CompressionForLevel(options_, plan->output_level, shape_.base_level, plan->bottommost);
   plan->output.compression_opts = plan->bottommost && options_.bottommost_compression_opts.enabled
                                       ? options_.bottommost_compression_opts
                                       : options_.compression_opts;
+  plan->output.temperature = TemperatureFor(plan->output_level);
   plan->output.target_file_bytes = TargetFileBytes(plan->output_level);
   plan->output.path_id = path_id_.value_or(PathOfLevel(options_, shape_, plan->output_level));
   plan->output.max_grandparent_overlap_bytes = max_compaction_bytes();
@@ -144,6 +197,8 @@ std::unique_ptr<CompactionPlan> PlanBuilder::Build(PlanInputs inputs) const {
   return plan;
 }
 
+// The plan is a move if nothing in the output level overlaps it and every file may be moved there
+// unchanged.
 std::unique_ptr<CompactionPlan> PlanBuilder::WithOutputLevel(CompactionInputLevel start,
                                                              KeyRange range, int output_level,
                                                              CompactionReason reason) const {
@@ -158,7 +213,11 @@ std::unique_ptr<CompactionPlan> PlanBuilder::WithOutputLevel(CompactionInputLeve
     const LevelFiles& files = version_->level(output_level);
     FileSpan span = OverlappingSpan(files, icmp_, &range.smallest, &range.largest);
     GrowToCleanCut(files, icmp_, &span);
+    // A busy file beneath bars the plan: waiting for it would hold up the picker, which has other
+    // candidates.
     if (AnyBeingCompacted(files, span)) return nullptr;
+    // The files of the output level widen the range that outputs may have, and so what running
+    // plans are compared with below.
     range.Include(icmp_, RangeOf(files, icmp_, span));
     alone = span.empty();
     if (!alone) inputs.levels.push_back({output_level, FilesOf(files, span)});
@@ -195,6 +254,7 @@ std::unique_ptr<CompactionPlan> PlanBuilder::FromLevel(int level, FileSpan span,
                          reason);
 }
 
+// The input files keep the order of L0, newest first.
 std::unique_ptr<CompactionPlan> PlanBuilder::FromL0(const std::vector<bool>& chosen,
                                                     int output_level,
                                                     CompactionReason reason) const {
@@ -212,6 +272,35 @@ std::unique_ptr<CompactionPlan> PlanBuilder::FromL0(const std::vector<bool>& cho
   return WithOutputLevel(std::move(start), range, output_level, reason);
 }
 
+std::unique_ptr<CompactionPlan> PlanBuilder::FromRuns(PlanInputs inputs) const {
+  KeyRange range;
+  for (const CompactionInputLevel& level : inputs.levels) {
+    for (const FileRef& file : level.files) {
+      if (file->notes.being_compacted) return nullptr;
+      range.Include(icmp_, *file);
+    }
+  }
+  if (!range.set || TakenByRunning(range, inputs.output_level)) return nullptr;
+  return Build(std::move(inputs));
+}
+
+bool PlanBuilder::AreDisjoint(const CompactionPlan& plan) const {
+  std::vector<const FileMetaData*> files;
+  for (const CompactionInputLevel& level : plan.inputs) {
+    for (const FileRef& file : level.files) files.push_back(file.get());
+  }
+  // Sorted by their first keys, files are disjoint if each one is disjoint from its successor.
+  std::ranges::sort(files, [this](const FileMetaData* a, const FileMetaData* b) {
+    return icmp_.CompareKey(icmp_.KeyOf(a->smallest), icmp_.KeyOf(b->smallest)) < 0;
+  });
+  for (size_t i = 1; i < files.size(); i++) {
+    if (RangeOf(icmp_, *files[i - 1]).Overlaps(icmp_, RangeOf(icmp_, *files[i]))) return false;
+  }
+  return true;
+}
+
+// Adds files of the start level that are free of charge: those within the plan's range which meet
+// no further file of the output level.
 void PlanBuilder::GrowStartLevel(CompactionPlan* plan) const {
   if (plan->inputs.size() != 2 || plan->start_level == 0) return;
   const LevelFiles& start = version_->level(plan->start_level);
@@ -224,9 +313,12 @@ void PlanBuilder::GrowStartLevel(CompactionPlan* plan) const {
   KeyRange grown = RangeOf(start, icmp_, span);
   FileSpan output_span = OverlappingSpan(output, icmp_, &grown.smallest, &grown.largest);
   GrowToCleanCut(output, icmp_, &output_span);
+  // The grown start level would meet further files of the output level: that is a larger
+  // compaction, not a free addition.
   if (output_span.last - output_span.first != plan->inputs[1].files.size()) return;
   if (BytesOf(start, span) + BytesOf(output, output_span) > max_compaction_bytes()) return;
   grown.Include(icmp_, range);
+  // The range has grown since the plan was checked, so the check is repeated.
   if (TakenByRunning(grown, plan->output_level)) return;
   VARVE_ASSERT(span.last - span.first > plan->inputs[0].files.size());
   plan->inputs[0].files = FilesOf(start, span);

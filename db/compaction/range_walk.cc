@@ -1,20 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Moves a range down to the last level that overlaps it, one step at a time, and moves that level
-// afterwards. Each step depends only on the current version and on the call's remainder.
+// CompactRange of the leveled style: moves a range down to the last level that overlaps it, one
+// step at a time. For every style, moves that level afterwards. Each step depends only on the
+// current version and on the call's remainder.
 
 #include <algorithm>
 
+#include "db/compaction/leveled_picker.h"
 #include "db/compaction/manual_picker.h"
 #include "db/compaction/plan_builder.h"
+#include "db/compaction/surplus_levels.h"
 
 namespace varve {
 
 namespace {
 
-// Returns the deepest level that overlaps the range, or -1 if none does.
+// Returns the deepest level that overlaps the range and is not reserved, or -1 if none does.
 int LastLevelOf(const Version& version, const RangeCall& call) {
-  int last = version.num_levels() - 1;
+  int last = version.usable_levels() - 1;
   while (last >= 0 && version.level(last).Overlapping(call.begin, call.end).empty()) last--;
   return last;
 }
@@ -22,7 +25,7 @@ int LastLevelOf(const Version& version, const RangeCall& call) {
 // Returns the first level with data of the range that existed when the call began, or -1 if there
 // is none.
 int FirstOldLevelOf(const Version& version, const RangeCall& call, const Remainder& remainder) {
-  for (int level = 0; level < version.num_levels(); level++) {
+  for (int level = 0; level < version.usable_levels(); level++) {
     for (const FileMetaData* file : version.level(level).Overlapping(call.begin, call.end)) {
       if (remainder.IsOld(file->number)) return level;
     }
@@ -42,14 +45,41 @@ int SmallestLevelWithRoom(const Version& version, const LevelShape& shape, int l
   return target;
 }
 
+// True if a level beneath the options' num_levels overlaps the range.
+bool HasSurplus(const Version& version, const RangeCall& call) {
+  for (int level = version.usable_levels(); level < version.non_empty_levels(); level++) {
+    if (version.surplus_levels() == 0) return false;
+    if (!version.level(level).Overlapping(call.begin, call.end).empty()) return true;
+  }
+  return false;
+}
+
+// Picks a step that drains surplus levels, whatever the range is.
+std::unique_ptr<CompactionPlan> PickSurplusStep(const VersionRef& version, const RangeCall& call,
+                                                PlanBuilder builder, bool* conflict) {
+  if (call.path_id.has_value()) builder.PlaceOutputsIn(*call.path_id);
+  auto plan = PickSurplus(version, builder, CompactionReason::kManualCompaction);
+  *conflict = plan == nullptr;
+  if (plan == nullptr) return nullptr;
+  plan->is_manual = true;
+  if (call.max_subcompactions != 0) plan->max_subcompactions = call.max_subcompactions;
+  return plan;
+}
+
 }  // namespace
 
-std::unique_ptr<CompactionPlan> PickRangeStep(const VersionRef& version, const LevelShape& shape,
-                                              const ColumnFamilyOptions& options,
-                                              const RangeCall& call, const Remainder& remainder,
-                                              const std::vector<const CompactionPlan*>& running,
-                                              bool* conflict) {
+// Surplus levels are drained first. Then the first level that has data of the call's beginning goes
+// one level down, until it is the last one that overlaps the range; that is rewritten in place if
+// the call's goal asks for it. With ingested data reserved beneath, nothing goes below the last
+// level that may be used.
+std::unique_ptr<CompactionPlan> LeveledPicker::PickRangeStep(
+    const VersionRef& version, const LevelShape& shape, const ColumnFamilyOptions& options,
+    const RangeCall& call, const Remainder& remainder,
+    const std::vector<const CompactionPlan*>& running, bool* conflict) const {
   *conflict = false;
+  if (HasSurplus(*version, call)) {
+    return PickSurplusStep(version, call, PlanBuilder(version, shape, options, running), conflict);
+  }
   const int first = FirstOldLevelOf(*version, call, remainder);
   const int last = LastLevelOf(*version, call);
   if (first < 0) return nullptr;
@@ -61,7 +91,7 @@ std::unique_ptr<CompactionPlan> PickRangeStep(const VersionRef& version, const L
   request.path_id = call.path_id;
   if (first == 0 || first < last) {
     request.output_level = first == 0 ? std::max(1, shape.base_level) : first + 1;
-    if (request.output_level >= version->num_levels()) return nullptr;
+    if (request.output_level >= version->usable_levels()) return nullptr;
     // A table that is only moved stays unwritten, and is rewritten later in the last level.
     request.allow_trivial_move =
         remainder.goal() == Remainder::Goal::kSink ||
@@ -75,6 +105,8 @@ std::unique_ptr<CompactionPlan> PickRangeStep(const VersionRef& version, const L
   return PickManualCompaction(version, shape, options, request, running, conflict);
 }
 
+// Entries keep their order of age only if the levels that the files pass, and the target, are
+// empty.
 Status PickLevelMove(const VersionRef& version, const LevelShape& shape, const RangeCall& call,
                      int target_level, std::unique_ptr<CompactionPlan>* plan) {
   plan->reset();

@@ -1,6 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Creates, fills, syncs and describes table files; deletes them if anything fails.
+//
+// Order
+// 1. Options are checked before the file exists, so that a refusal leaves nothing behind.
+// 2. The file is complete and durable, and closed without error, before it is described to the
+//    caller. Its name is made durable before the edit that adds it (version_set_write.cc).
+// 3. If the options ask for it, the table is read back past the cache, and compared with a digest
+//    of all that was added.
+// 4. A table that takes the place of cached ones is read through the cache.
+//
+// Until Finish has returned OK, the destructor deletes the file.
+//
+// The bounds are those of points and tombstones. A tombstone's end is exclusive, so as an upper
+// bound it gets a sentinel that sorts before all entries of that key. Without stored timestamps the
+// bounds have made-up ones, such that they enclose all entries of their keys.
 
 #include "db/compaction/table_output.h"
 
@@ -46,6 +60,29 @@ void SetHistogramsFor(TableFileCreationReason reason, WritableFileWriter::Option
 
 }  // namespace
 
+// The generator of the checksum comes first, as it must see every byte that the writer writes.
+Status TableOutputContext::CreateFile(const std::string& path, WritableFileWriter::Options writer,
+                                      const std::function<void(const std::string& path)>& created,
+                                      std::unique_ptr<FileChecksumGenerator>* checksum,
+                                      std::unique_ptr<WritableFileWriter>* file) const {
+  FileOptions options = file_options;
+  options.use_direct_writes = use_direct_io;
+  options.use_mmap_writes = false;
+  writer.max_buffer_size = file_buffer_bytes;
+  writer.bytes_per_sync = bytes_per_sync;
+  writer.io_options.rate_limiter_priority = io_priority;
+  writer.rate_limiter = rate_limiter;
+  writer.limit_lifted = limit_lifted;
+  writer.clock = clock;
+  VARVE_RETURN_IF_ERROR(NewFileChecksum(checksum_factory, path, "", checksum));
+  writer.checksum = checksum->get();
+  if (created) created(path);
+  VARVE_RETURN_IF_ERROR(WritableFileWriter::Create(fs.get(), path, options, writer, file));
+  (*file)->file()->SetIOPriority(io_priority);
+  return Status::OK();
+}
+
+// If the table leaves out timestamps, it is in the order of the comparator beneath, which has none.
 TableOutput::TableOutput(const TableOutputContext& context, const TableBuildOptions& build)
     : context_(context),
       build_(build),
@@ -56,32 +93,19 @@ TableOutput::TableOutput(const TableOutputContext& context, const TableBuildOpti
   }
 }
 
+// If an error comes after the file was created, the destructor of `made` deletes it.
 Status TableOutput::Create(const TableOutputContext& context, const TableBuildOptions& build,
                            std::unique_ptr<TableOutput>* output) {
   output->reset();
   // Checked before the file is created: a refused option leaves nothing behind.
   VARVE_RETURN_IF_ERROR(TableBuilder::CheckOptions(build));
   std::unique_ptr<TableOutput> made(new TableOutput(context, build));
-  FileOptions file_options = context.file_options;
-  file_options.use_direct_writes = context.use_direct_io;
-  file_options.use_mmap_writes = false;
-  WritableFileWriter::Options writer_options;
-  writer_options.max_buffer_size = context.file_buffer_bytes;
-  writer_options.bytes_per_sync = context.bytes_per_sync;
-  writer_options.io_options.rate_limiter_priority = context.io_priority;
-  writer_options.rate_limiter = context.rate_limiter;
-  writer_options.limit_lifted = context.limit_lifted;
-  writer_options.stats = build.statistics;
-  writer_options.clock = context.clock;
-  SetHistogramsFor(build.reason, &writer_options);
-  if (context.time_files) writer_options.times = &made->times_;
-  VARVE_RETURN_IF_ERROR(
-      NewFileChecksum(context.checksum_factory, made->file_name_, "", &made->checksum_));
-  writer_options.checksum = made->checksum_.get();
-  if (context.on_create) context.on_create(made->file_name_);
-  VARVE_RETURN_IF_ERROR(WritableFileWriter::Create(context.fs.get(), made->file_name_, file_options,
-                                                   writer_options, &made->file_));
-  made->file_->file()->SetIOPriority(context.io_priority);
+  WritableFileWriter::Options writer;
+  writer.stats = build.statistics;
+  SetHistogramsFor(build.reason, &writer);
+  if (context.time_files) writer.times = &made->times_;
+  VARVE_RETURN_IF_ERROR(context.CreateFile(made->file_name_, writer, context.on_create,
+                                           &made->checksum_, &made->file_));
   TableBuildOptions table = made->build_;
   if (made->order_without_timestamp_ != nullptr) {
     table.icmp = made->order_without_timestamp_.get();
@@ -102,6 +126,8 @@ TableOutput::~TableOutput() {
   context_.fs->DeleteFile(file_name_, IOOptions(), nullptr).PermitUncheckedError();
 }
 
+// Two forms of the key are made: without timestamp, as the table stores it, and with the oldest
+// one, as readers will see it, from which bounds and digest are taken.
 void TableOutput::AddWithoutTimestamp(const Slice& internal_key, const Slice& value) {
   const InternalKeyComparator& icmp = *build_.icmp;
   const uint64_t trailer = ExtractTrailer(internal_key);
@@ -118,6 +144,8 @@ void TableOutput::AddWithoutTimestamp(const Slice& internal_key, const Slice& va
   builder_->Add(key_without_timestamp_, value);
 }
 
+// The table gets the keys without timestamps if these are not persisted. The bounds in the file's
+// description have timestamps in either case.
 void TableOutput::AddTombstone(const Slice& begin, const Slice& end, SequenceNumber seq,
                                const Slice& timestamp) {
   VARVE_ASSERT(!finished_ && seq <= kMaxSequenceNumber);
@@ -138,6 +166,7 @@ void TableOutput::AddTombstone(const Slice& begin, const Slice& end, SequenceNum
   has_entry_ = true;
 }
 
+// Returns false if the keys of points are too short for internal keys.
 bool TableOutput::SetBounds(NewFile* file) const {
   if (!first_point_.empty()) {
     if (!file->smallest.DecodeFrom(first_point_) || !file->largest.DecodeFrom(last_point_)) {
@@ -193,6 +222,7 @@ Status TableOutput::OpenAgain(const NewFile& file, bool cached,
   return TableReader::Open(open, std::move(handle), file.size, table);
 }
 
+// Reads the file past the cache and compares a digest of what it shows with that of what was added.
 Status TableOutput::ReadBack(const NewFile& file) const {
   std::unique_ptr<TableReader> table;
   VARVE_RETURN_IF_ERROR(OpenAgain(file, /*cached=*/false, &table));
@@ -223,6 +253,8 @@ void TableOutput::FillCache(const NewFile& file) const {
   iterator->status().PermitUncheckedError();
 }
 
+// Follows the order that the head of this file explains. The description is made in `meta` and
+// copied only at the end, so that a failure leaves *file alone.
 Status TableOutput::Finish(NewFile* file) {
   NewFile meta;
   VARVE_ASSERT(!finished_);
@@ -235,6 +267,7 @@ Status TableOutput::Finish(NewFile* file) {
   meta.epoch_number = file->epoch_number;
   meta.number = build_.file_number;
   meta.path_id = context_.path_id;
+  meta.temperature = context_.file_options.temperature;
   meta.size = builder_->FileSize();
   VARVE_ASSERT(smallest_seq_ <= largest_seq_);
   meta.smallest_seq = smallest_seq_;

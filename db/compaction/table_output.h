@@ -4,6 +4,7 @@
 // Creates a table file, fills it through a TableBuilder, makes it durable, and describes it.
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -32,27 +33,43 @@ struct TableOutputContext {
   RateLimiter* rate_limiter = nullptr;
   const std::atomic<bool>* limit_lifted = nullptr;  // null: the limiter is always used
   Env::IOPriority io_priority = Env::IO_LOW;
+  // Bytes written between two hints to the system to write them to the disk; 0: no hints.
   uint64_t bytes_per_sync = 0;
+  // Size of the buffer in front of the file.
   size_t file_buffer_bytes = 1 << 20;
   bool use_fsync = false;
   bool use_direct_io = false;
   FileChecksumGenFactory* checksum_factory = nullptr;  // null: no checksums of whole files
   bool read_back = false;   // true: reads each new table, and compares it to what was added
   bool time_files = false;  // fills in TableOutput::times; needs the clock
-  // Called with the path of each file before it is created, from any thread; may be null. Must not
-  // throw.
+  // Called with the path of each table, or blob file, before it is created, from any thread; may be
+  // null. Must not throw.
   std::function<void(const std::string& path)> on_create;
+  std::function<void(const std::string& path)> on_create_blobs;
+
+  // Creates the file of a table or of blobs at `path` with these settings; `writer` adds histograms
+  // and statistics. Calls `created`, which may be null, before. Sets *checksum to what computes
+  // that of the whole file, null if none is wanted; it must outlive the file.
+  Status CreateFile(const std::string& path, WritableFileWriter::Options writer,
+                    const std::function<void(const std::string& path)>& created,
+                    std::unique_ptr<FileChecksumGenerator>* checksum,
+                    std::unique_ptr<WritableFileWriter>* file) const;
 };
 
-// Thread safety: none. The file is deleted by the destructor unless Finish returned OK. The
-// pointers in the context and the options must outlive it.
+// Used in this order: Create, Add for all point entries in the order of internal keys, AddTombstone
+// for all tombstones, Finish. The file is deleted by the destructor unless Finish returned OK.
+//
+// Thread safety: none; one thread at a time. The pointers in the context and the options must
+// outlive it.
 class TableOutput {
  public:
-  // Creates the file, which is named by build.file_number.
+  // Creates the file, whose name comes from build.file_number. Refuses options that no table can be
+  // built with before it does so. With an error *output is null, and no file is left.
   static Status Create(const TableOutputContext& context, const TableBuildOptions& build,
                        std::unique_ptr<TableOutput>* output);
   ~TableOutput();
 
+  // Returns the builder, for its size and status. Entries are added through Add.
   TableBuilder* builder() { return builder_.get(); }
   // Adds a point entry to the table and updates the file's bounds and sequence range. Errors show
   // in builder()->status() and fail Finish.
@@ -75,15 +92,18 @@ class TableOutput {
     VARVE_ASSERT(has_entry_);
     hidden_++;
   }
-  // Adds a fragment [begin, end) at seq, already clipped to the file's range. Requires ascending
-  // order; fragments with equal begins come newest first.
+  // Adds a range tombstone [begin, end) of sequence number `seq`, given without timestamps and
+  // already cut to the file's range. Begins must ascend; of tombstones with equal begins the newest
+  // comes first.
   void AddTombstone(const Slice& begin, const Slice& end, SequenceNumber seq,
                     const Slice& timestamp = Slice());
+  // True if neither an entry nor a tombstone was added.
   bool empty() const { return !has_entry_; }
 
-  // Finishes the table, syncs and closes the file, and fills in *file except level and epoch.
-  // Before that, with read_back, compares the table to what was added, and reads it into the block
-  // cache if TableBuilder::FillsCache asks for that.
+  // Finishes the table, syncs and closes the file, compares it to what was added if the context
+  // asks for that (read_back), and reads it into the block cache if TableBuilder::FillsCache says
+  // so. Then sets *file to its description, but leaves level and epoch as they were. With an error
+  // *file does not change, and the destructor deletes the file. InvalidArgument: nothing was added.
   Status Finish(NewFile* file);
   // Returns the times of writing the file, with time_files.
   const FileWriteTimes& times() const { return times_; }
@@ -93,11 +113,13 @@ class TableOutput {
   struct EntryDigest {
     uint64_t count = 0;
     uint64_t hash = 0;
+    // Adds an entry to the digest.
     void Add(const Slice& internal_key, const Slice& value);
     bool operator==(const EntryDigest& other) const = default;
   };
 
   TableOutput(const TableOutputContext& context, const TableBuildOptions& build);
+  // Widens the file's range of sequence numbers.
   void NoteSequence(SequenceNumber seq) {
     smallest_seq_ = seq < smallest_seq_ ? seq : smallest_seq_;
     largest_seq_ = seq > largest_seq_ ? seq : largest_seq_;
@@ -105,9 +127,13 @@ class TableOutput {
   // Adds an entry without the key's timestamp; the bounds have the oldest timestamp, as for
   // readers.
   void AddWithoutTimestamp(const Slice& internal_key, const Slice& value);
+  // Syncs and closes the file.
   Status CloseFile();
+  // Opens the finished table as readers will; `cached`: blocks go into the block cache.
   Status OpenAgain(const NewFile& file, bool cached, std::unique_ptr<TableReader>* table) const;
+  // Compares the table with what was added. Corruption if they differ.
   Status ReadBack(const NewFile& file) const;
+  // Reads the table into the block cache. Best effort.
   void FillCache(const NewFile& file) const;
   // Sets the bounds of points and tombstones together.
   bool SetBounds(NewFile* file) const;
@@ -117,6 +143,7 @@ class TableOutput {
   // The order of the table's keys if their timestamps are left out; else null.
   std::unique_ptr<const InternalKeyComparator> order_without_timestamp_;
   std::string key_without_timestamp_;
+  // Path of the file.
   std::string file_name_;
   std::unique_ptr<FileChecksumGenerator> checksum_;  // the file's, if wanted; must outlive it
   FileWriteTimes times_;                             // must outlive the file
@@ -130,6 +157,7 @@ class TableOutput {
   InternalKey last_tombstone_end_;
   SequenceNumber smallest_seq_ = kMaxSequenceNumber;
   SequenceNumber largest_seq_ = 0;
+  // Number of entries that a newer one of the same key hides from new readers.
   uint64_t hidden_ = 0;
   EntryDigest added_;  // used with read_back
   bool has_entry_ = false;

@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// Plans of whole files, which an edit alone carries out: no entry is read. Each rule here therefore
+// has to prove from bounds and sequence numbers that nobody needs the entries, or that they may lie
+// elsewhere.
+
 #include "db/compaction/whole_files.h"
 
 #include <algorithm>
@@ -33,6 +38,7 @@ Status SortDisjoint(const InternalKeyComparator& icmp, std::vector<FileRef>* fil
   return Status::OK();
 }
 
+// True if every entry and tombstone of the file lies in the range.
 bool LiesIn(const FileMetaData& file, const DeletedRange& range,
             const InternalKeyComparator& icmp) {
   if (icmp.CompareKey(icmp.KeyOf(file.smallest), range.start) < 0) return false;
@@ -42,12 +48,14 @@ bool LiesIn(const FileMetaData& file, const DeletedRange& range,
 
 }  // namespace
 
+// Files of L0 that do not overlap may lie in any level in the order of keys. The levels down to the
+// target must be empty, so that the files pass nothing that is older.
 Status PickPromotion(const VersionRef& version, int target_level,
                      std::unique_ptr<CompactionPlan>* plan) {
   plan->reset();
-  if (target_level < 1 || target_level >= version->num_levels()) {
+  if (target_level < 1 || target_level >= version->usable_levels()) {
     return CannotPromote("level " + std::to_string(target_level) + " is none of 1 to " +
-                         std::to_string(version->num_levels() - 1));
+                         std::to_string(version->usable_levels() - 1));
   }
   std::vector<FileRef> files = version->level(0).files();
   for (const FileRef& file : files) {
@@ -73,6 +81,8 @@ Status PickPromotion(const VersionRef& version, int target_level,
   return Status::OK();
 }
 
+// A file that stays may have older entries of a key than a file that goes; the newer deletion,
+// which is durable, covers both.
 std::unique_ptr<CompactionPlan> PickDeleted(const VersionRef& version, const DeletedRange& range) {
   auto plan = std::make_unique<CompactionPlan>();
   plan->version = version;
@@ -92,6 +102,43 @@ std::unique_ptr<CompactionPlan> PickDeleted(const VersionRef& version, const Del
     plan->inputs.push_back(std::move(input));
   }
   return plan->inputs.empty() ? nullptr : std::move(plan);
+}
+
+// Due files are named by level and index in this version, so the caller must have computed them
+// from the same one.
+std::unique_ptr<CompactionPlan> PickDropped(const VersionRef& version,
+                                            const std::vector<DueFile>& files) {
+  std::vector<std::vector<size_t>> by_level(static_cast<size_t>(version->num_levels()));
+  for (const DueFile& file : files) {
+    const LevelFiles& level = version->level(file.level);
+    if (file.index >= level.size() || level[file.index]->notes.being_compacted) continue;
+    by_level[static_cast<size_t>(file.level)].push_back(file.index);
+  }
+  auto plan = std::make_unique<CompactionPlan>();
+  plan->version = version;
+  plan->deletion_only = true;
+  if (!files.empty()) plan->reason = files.front().reason;
+  for (int level = 0; level < version->num_levels(); ++level) {
+    std::vector<size_t>& indexes = by_level[static_cast<size_t>(level)];
+    if (indexes.empty()) continue;
+    std::ranges::sort(indexes);
+    if (plan->inputs.empty()) plan->start_level = level;
+    plan->output_level = level;
+    CompactionInputLevel& input = plan->inputs.emplace_back();
+    input.level = level;
+    for (const size_t index : indexes) input.files.push_back(version->level(level).files()[index]);
+  }
+  if (plan->inputs.empty()) return nullptr;
+  return plan;
+}
+
+std::unique_ptr<CompactionPlan> PickCovered(const VersionRef& version,
+                                            const std::vector<CoveredFile>& covered) {
+  std::vector<DueFile> files;
+  for (const CoveredFile& file : covered) {
+    files.push_back({file.level, file.index, CompactionReason::kFilesMarkedForCompaction});
+  }
+  return PickDropped(version, files);
 }
 
 }  // namespace varve

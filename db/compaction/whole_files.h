@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "varve/range.h"
 #include "varve/slice.h"
@@ -12,6 +13,7 @@
 #include "varve/types.h"
 
 #include "db/compaction/plan.h"
+#include "db/version/due_files.h"
 #include "db/version/version.h"
 
 namespace varve {
@@ -33,5 +35,14 @@ struct DeletedRange {
 // except those that are being compacted. Returns null if there are none. Requires that no snapshot
 // is as old as the range's entries, and that the entries which delete them are durable.
 std::unique_ptr<CompactionPlan> PickDeleted(const VersionRef& version, const DeletedRange& range);
+
+// Plans the deletion of due files, except those that are being compacted, for the reason of the
+// first of them. Returns null if there are none.
+std::unique_ptr<CompactionPlan> PickDropped(const VersionRef& version,
+                                            const std::vector<DueFile>& files);
+// Does the same for files that range tombstones have deleted completely. An edit alone drops them,
+// so this should come first: no other compaction should read them.
+std::unique_ptr<CompactionPlan> PickCovered(const VersionRef& version,
+                                            const std::vector<CoveredFile>& covered);
 
 }  // namespace varve

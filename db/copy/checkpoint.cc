@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Implements the public calls of checkpoints and exports.
+// Implements the classes Checkpoint and CheckpointEngine: arguments and options are checked here,
+// and the work is done in db/copy/checkpoint_job.cc, within a call of the database that Close waits
+// for.
 
 #include "varve/utilities/checkpoint.h"
 
+#include <algorithm>
+#include <cstdint>
 #include <utility>
 
 #include "varve/db.h"
@@ -21,6 +25,7 @@ namespace {
 
 using Families = std::vector<ColumnFamilyHandle*>;
 
+// The root is asked, as `db` may be a wrapper (a TransactionDB, for example) around the database.
 Status HostOf(DB* db, const char* call, CopyHost** host) {
   if (db == nullptr) return Status::InvalidArgument(call, "the database is null");
   *host = dynamic_cast<CopyHost*>(db->GetRootDB());
@@ -68,7 +73,8 @@ class EngineOfCheckpoints final : public CheckpointEngine {
   explicit EngineOfCheckpoints(const CheckpointEngineOptions& options)
       : options_(options), limiter_(options.backup_rate_limiter) {
     if (limiter_ != nullptr || options.backup_rate_limit == 0) return;
-    limiter_.reset(NewGenericRateLimiter(static_cast<int64_t>(options.backup_rate_limit)));
+    const auto rate = std::min<uint64_t>(options.backup_rate_limit, INT64_MAX);
+    limiter_.reset(NewGenericRateLimiter(static_cast<int64_t>(rate)));
   }
 
   Status CreateCheckpoint(DB* db, const std::string& checkpoint_dir, uint64_t log_size_for_flush,

@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// Fills a staged directory with a set of files: a checkpoint is a database of its own, an export
+// the tables of one family and a description of them. The database is held up by neither: files are
+// kept from deletion while they are linked or copied, and nothing else waits.
+
 #include "db/copy/checkpoint_job.h"
 
 #include <memory>
@@ -13,7 +18,6 @@
 #include "db/copy/staged_directory.h"
 #include "util/base/status_macros.h"
 #include "util/env/file_names.h"
-#include "util/env/io_error.h"
 
 namespace varve {
 
@@ -24,7 +28,7 @@ bool IsOfCheckpoint(const std::string& name) {
   uint64_t number = 0;
   FileType type;
   if (!ParseFileName(name, &number, &type)) return false;
-  return type == kTableFile || type == kWalFile || type == kDescriptorFile ||
+  return type == kTableFile || type == kBlobFile || type == kWalFile || type == kDescriptorFile ||
          type == kCurrentFile || type == kOptionsFile;
 }
 
@@ -34,6 +38,7 @@ bool IsOfExport(const std::string& name) {
   return name == kExportFileName || (ParseFileName(name, &number, &type) && type == kTableFile);
 }
 
+// Copies of one file system may be links, if the set says that the file is durable and complete.
 void AddTask(const CopyFile& file, const std::string& directory, bool may_link,
              std::vector<CopyTask>* tasks) {
   CopyTask& task = tasks->emplace_back();
@@ -44,9 +49,7 @@ void AddTask(const CopyFile& file, const std::string& directory, bool may_link,
   task.contents = file.contents;
 }
 
-// Copies all files. A table that LevelDB has named is found under that name.
-Status RunTasks(Engine* engine, const CheckpointLimits& limits, const std::vector<CopyFile>& files,
-                std::vector<CopyTask>* tasks) {
+Status RunTasks(Engine* engine, const CheckpointLimits& limits, std::vector<CopyTask>* tasks) {
   const DbContext& context = engine->context;
   CopyPool::Options options;
   options.source_fs = context.fs().get();
@@ -59,22 +62,7 @@ Status RunTasks(Engine* engine, const CheckpointLimits& limits, const std::vecto
   options.read_ticker = CHECKPOINT_READ_BYTES;
   options.write_ticker = CHECKPOINT_WRITE_BYTES;
   const CopyPool pool(options);
-  Status s = pool.Run(tasks);
-  bool renamed = false;
-  for (size_t i = 0; i < files.size() && IsMissing(s); i++) {
-    if (files[i].table == nullptr) continue;
-    const std::string old_name = files[i].table->LevelDbFileName();
-    if (!context.fs()->FileExists(old_name, IOOptions(), nullptr).ok()) continue;
-    (*tasks)[i].source = old_name;
-    renamed = true;
-  }
-  if (renamed) {
-    for (const CopyTask& task : *tasks) {
-      const IOStatus gone = context.fs()->DeleteFile(task.target, IOOptions(), nullptr);
-      if (!gone.ok() && !IsMissing(gone)) return gone;
-    }
-    s = pool.Run(tasks);
-  }
+  const Status s = pool.Run(tasks);
   if (s.IsIncomplete() && engine->lifecycle.shutting_down()) {
     return Status::ShutdownInProgress("copy", "the database is being closed");
   }
@@ -109,7 +97,7 @@ Status WriteCheckpoint(Engine* engine, const std::string& directory, const Check
   for (const CopyFile& file : set->files()) {
     AddTask(file, staged->staging(), wanted.limits.may_link, &tasks);
   }
-  VARVE_RETURN_IF_ERROR(RunTasks(engine, wanted.limits, set->files(), &tasks));
+  VARVE_RETURN_IF_ERROR(RunTasks(engine, wanted.limits, &tasks));
   VARVE_RETURN_IF_ERROR(staged->Publish());
   CountFiles(tasks, info);
   info->sequence = set->sequence();
@@ -117,6 +105,19 @@ Status WriteCheckpoint(Engine* engine, const std::string& directory, const Check
   return Status::OK();
 }
 
+// An import gives tables new numbers, and references to blob files have the old ones.
+Status CheckNoBlobFiles(const CopySet& set) {
+  for (const CopyFile& file : set.files()) {
+    if (file.type != kBlobFile) continue;
+    return Status::NotSupported("ExportColumnFamily", "values of the column family are in " +
+                                                          file.Path() +
+                                                          ", and blob files cannot be exported");
+  }
+  return Status::OK();
+}
+
+// The order is that of a checkpoint: name, flush and set, files, publication. An error at any step
+// deletes what was staged.
 Status WriteExport(Engine* engine, ColumnFamilyHandle* handle, const std::string& directory,
                    std::unique_ptr<ExportImportFilesMetaData>* metadata, DataMoveInfo* info) {
   CopyWanted files;
@@ -126,10 +127,12 @@ Status WriteExport(Engine* engine, ColumnFamilyHandle* handle, const std::string
   std::unique_ptr<StagedDirectory> staged;
   VARVE_RETURN_IF_ERROR(
       StagedDirectory::Make(engine->context.fs(), files.call, directory, IsOfExport, &staged));
+  // An export has no logs, so everything must be in tables.
   files.log_bytes_for_flush = 0;
   files.tables_only = true;
   std::unique_ptr<CopySet> set;
   VARVE_RETURN_IF_ERROR(CopySet::Take(engine, files, &set));
+  VARVE_RETURN_IF_ERROR(CheckNoBlobFiles(*set));
   auto exported = std::make_unique<ExportImportFilesMetaData>();
   DescribeExport(set->state(), staged->path(), exported.get());
   std::vector<CopyTask> tasks;
@@ -139,8 +142,10 @@ Status WriteExport(Engine* engine, ColumnFamilyHandle* handle, const std::string
   CopyTask& described = tasks.emplace_back();
   described.target = staged->staging() + "/" + kExportFileName;
   described.contents.emplace();
+  // The description lies beside the tables in the form of a MANIFEST, so that another process can
+  // import them without the caller's metadata.
   VARVE_RETURN_IF_ERROR(EncodeExport(set->state(), &*described.contents));
-  VARVE_RETURN_IF_ERROR(RunTasks(engine, CheckpointLimits(), set->files(), &tasks));
+  VARVE_RETURN_IF_ERROR(RunTasks(engine, CheckpointLimits(), &tasks));
   VARVE_RETURN_IF_ERROR(staged->Publish());
   CountFiles(tasks, info);
   info->sequence = set->sequence();

@@ -1,9 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// Each thread takes the next task, until there is none or one has failed. It keeps written files
+// open, and finishes them together: a file system that commits all changes at once then does so
+// once for many files.
+//
+//      next ----> task 17
+//      thread 1   Do(15), Do(18) ... unsynced_: 15, 18      FinishFiles: flush, sync, close each
+//      thread 2   Do(16), Do(17) ... unsynced_: 16, 17
+//
+// A task's status is Incomplete from the beginning, and OK only when its file is closed. So
+// whatever ends a thread, its unfinished tasks say so, and their targets are deleted.
+
 #include "db/copy/copy_pool.h"
 
 #include <algorithm>
 #include <memory>
-#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -46,6 +57,7 @@ class CopyWorker {
     Status s = Guarded([this] { return WorkToTheEnd(); });
     if (s.ok()) return;
     Fail(current_, std::move(s));
+    // The files are open still, and deleted first: their bytes may be anything.
     for (const Unsynced& file : unsynced_) GiveUp(file.task);
     unsynced_.clear();
   }
@@ -72,6 +84,7 @@ class CopyWorker {
     VARVE_RETURN_IF_ERROR(CheckStopped());
     if (task->may_link && !task->contents.has_value() && options_.source_fs == options_.target_fs) {
       IOStatus s = options_.target_fs->LinkFile(task->source, task->target, IOOptions(), nullptr);
+      // A file system without links copies instead.
       if (!s.ok() && !s.IsNotSupported()) return s;
       if (s.ok()) {
         made_ = true;
@@ -91,6 +104,7 @@ class CopyWorker {
       VARVE_RETURN_IF_ERROR(Pass(task, target.get(), *task->contents));
     } else {
       bool copied = false;
+      // The kernel copies without showing the bytes, so there is no checksum.
       if (target != nullptr && !task->want_checksum && options_.source_fs == options_.target_fs) {
         VARVE_RETURN_IF_ERROR(CopyInKernel(task, &copied));
       }
@@ -117,8 +131,10 @@ class CopyWorker {
       n = Grant(Grant(n, RateLimiter::OpType::kRead), RateLimiter::OpType::kWrite);
       size_t moved = 0;
       s = copy->Copy(n, &moved);
+      // Nothing is written yet, so the copy may begin anew in another way.
       if (s.IsNotSupported() && task->bytes == 0) return Status::OK();
       if (!s.ok()) return s;
+      // The source has ended; CheckWhole judges if that was too early.
       if (moved == 0) break;
       task->bytes += moved;
       Tick(options_.read_ticker, moved);
@@ -229,6 +245,7 @@ class CopyWorker {
   }
 
   void Fail(size_t task, Status s) {
+    // The first failure is the cause; the others are mostly its consequences.
     size_t none = kNoTask;
     run_.failed.compare_exchange_strong(none, task, std::memory_order_relaxed);
     const bool finishing =
@@ -288,8 +305,10 @@ Status CopyPool::Run(std::vector<CopyTask>* tasks) const {
   const bool caller_works = !options_.cpu_priority.has_value();
   std::vector<std::thread> helpers;
   helpers.reserve(threads);
+  // Helpers call the user's file systems and observers on behalf of this call.
   const ActiveWork* const active = active_work::innermost;
-  try {
+  // The threads that could be started do the work.
+  BestEffort([&] {
     while (helpers.size() + (caller_works ? 1 : 0) < threads) {
       helpers.emplace_back([this, &run, active] {
         const ActiveWorkOf of_caller(active);
@@ -297,9 +316,7 @@ Status CopyPool::Run(std::vector<CopyTask>* tasks) const {
         CopyWorker(&run).Work();
       });
     }
-  } catch (const std::system_error&) {
-    // The threads that could be started do the work.
-  }
+  });
   if (caller_works || helpers.empty()) CopyWorker(&run).Work();
   for (std::thread& helper : helpers) helper.join();
   const size_t failed = run.failed.load(std::memory_order_relaxed);

@@ -11,7 +11,9 @@
 //   2. Every log ends with a whole record at the size listed, so that each recovery mode takes it.
 //      Later bytes of the file are not part of it.
 //   3. A file that may be linked is durable and will never be written again.
-//   4. Taking a set holds up neither writes, nor jobs, nor the deletion of other files.
+//   4. Taking a set holds up neither writes, nor jobs, nor the deletion of other files. But if
+//      unlogged writes (disableWAL) come again and again meanwhile, writers wait for the flush of
+//      the last of them: no log could complete the copy.
 
 #include <cstdint>
 #include <memory>
@@ -31,15 +33,18 @@ struct CopyFile {
   FileType type = kTempFile;
   uint64_t number = 0;    // 0: has none
   std::string directory;  // Directory of the source.
-  std::string name;       // Name there and in the copy.
+  std::string name;       // Name in the copy, and of the source, unless that has another.
+  std::string old_name;   // Name of the source, which LevelDB gave it; empty: it is `name`.
   uint64_t size = 0;      // Bytes from its start.
   bool may_link = false;
   std::optional<std::string> contents;  // The copy gets these instead of the file's.
-  FileRef table;                        // Set for a table: its entry in the MANIFEST.
+  FileRef table;                        // Set for a table or blob file: its entry in the MANIFEST.
 
-  std::string Path() const { return directory + "/" + name; }
+  const std::string& source_name() const { return old_name.empty() ? name : old_name; }
+  std::string Path() const { return directory + "/" + source_name(); }
 };
 
+// Says what a copy is to contain, and what is flushed before.
 struct CopyWanted {
   const char* call = "copy";            // Name of the call, for messages.
   std::vector<ColumnFamily*> families;  // Besides the default one; empty: all.
@@ -81,14 +86,27 @@ class CopySet {
  private:
   explicit CopySet(Engine* engine) : engine_(engine) {}
 
-  Status Flush(const CopyWanted& wanted) VARVE_EXCLUDES(kDbMutex);
+  // Takes the versions, and the logs up to their end, of one moment.
+  Status TakeMoment(const CopyWanted& wanted) VARVE_EXCLUDES(kDbMutex);
+  Status TakeWithoutWriters(const CopyWanted& wanted) VARVE_EXCLUDES(kDbMutex);
+  // Returns the wanted families that have writes in memory that no log has.
+  std::vector<std::shared_ptr<ColumnFamily>> UnloggedFamilies(const CopyWanted& wanted) const
+      VARVE_REQUIRES(kDbMutex);
+  // Flushes families with unlogged writes; with `for_size` all, if the logs are large enough.
+  Status Flush(const CopyWanted& wanted, bool for_size) VARVE_EXCLUDES(kDbMutex);
   // NotSupported if writes in memory cannot be part of the copy of a database that is read only.
   Status CheckNothingInMemory(const CopyWanted& wanted) const VARVE_REQUIRES(kDbMutex);
   Status Pin(const CopyWanted& wanted) VARVE_REQUIRES(kDbMutex);
   // Leaves only the default family and the wanted ones in state_.
   Status Choose(const CopyWanted& wanted) VARVE_REQUIRES(kDbMutex);
+  // Adds blob files, too. Finds out which tables LevelDB has named: these have no unique id.
   void AddTables();
-  Status AddLogs();
+  // Waits until the records up to the listed ends are in the files of the logs.
+  Status HandOverLogs();
+  // Lets the logs be deleted again.
+  void Unpin() noexcept;
+  // Add the files of a kind to files_.
+  void AddLogs();
   Status AddManifest();
   Status AddOptions();
   void Add(FileType type, uint64_t number, const std::string& name, std::string contents);

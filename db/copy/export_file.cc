@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// Reads and writes the description of an export: the records of a MANIFEST with one family, and
+// without anything that changes it later. Its bytes are not trusted.
+
 #include "db/copy/export_file.h"
 
 #include <memory>
@@ -57,6 +61,8 @@ Status EncodeExport(const VersionState& state, std::string* bytes) {
   return FrameRecords(records, /*manifest_number=*/0, bytes);
 }
 
+// Takes only a whole file: its last record has the counter of files, so one that was cut at a
+// record is noticed, too.
 Status ReadExportFile(FileSystem* fs, const std::string& directory,
                       ExportImportFilesMetaData* metadata) {
   const std::string path = directory + "/" + kExportFileName;
@@ -80,7 +86,8 @@ Status ReadExportFile(FileSystem* fs, const std::string& directory,
     const Status s = edit.DecodeFrom(record);
     const std::string at = "record at " + std::to_string(reader.LastRecordOffset());
     if (!s.ok()) return Status::Corruption(path, at + ": " + s.ToString());
-    if (whole || !edit.deleted_files.empty() || edit.has_blob_files || edit.family.dropped) {
+    // An edit that removes tables would leave the list of files wrong.
+    if (whole || !edit.deleted_files.empty() || !edit.blob_garbage.empty() || edit.family.dropped) {
       return Status::Corruption(path, at + " is in no export");
     }
     if (edit.family.comparator.has_value()) read.db_comparator_name = *edit.family.comparator;

@@ -1,4 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// Order
+// 1. Link or copy the files into ingest/, under new numbers.
+// 2. Read each table completely; compare it with the metadata that came with it.
+// 3. Check that several sources share no keys, and give epochs, so that L0 has its order.
+// 4. Rename the tables to their places, raise the sequence number above theirs, and create the
+//    family with them in one atomic group of the MANIFEST.
+// 5. With move_files, unlink the originals.
+//
+// An error before the end of step 4 removes the files, except those that a MANIFEST names or may
+// name: if its write failed, nobody knows whether it holds the edit.
+
 #include "db/copy/import_job.h"
 
 #include <algorithm>
@@ -12,7 +24,9 @@
 #include "db/recovery/families.h"
 #include "db/recovery/sanitize.h"
 #include "db/recovery/table_survey.h"
+#include "db/version/version_builder.h"
 #include "util/base/assert.h"
+#include "util/base/canary.h"
 #include "util/base/caught_exception.h"
 #include "util/base/status_macros.h"
 #include "util/env/file_checksums.h"
@@ -36,7 +50,9 @@ struct Table {
   NewFile file;
 };
 
-// Performs one import.
+// Performs one import. Until Commit nothing of the database has changed but file numbers that were
+// given out. The tables are described anew by what they hold; the metadata only says what they
+// cannot: levels, order in L0, and the reach of range deletions.
 class Import {
  public:
   Import(Engine* engine, const ImportWanted& wanted)
@@ -46,17 +62,20 @@ class Import {
     VARVE_RETURN_IF_ERROR(Check());
     paths_ = ToOpen(e_.context, wanted_.family).paths;
     Status s = Guarded([&]() -> Status {
+      // Everything that may be refused is found out while the files are staged; the database has
+      // not changed before Commit.
       VARVE_RETURN_IF_ERROR(Stage(info));
       for (Table& table : tables_) VARVE_RETURN_IF_ERROR(Examine(&table));
       VARVE_RETURN_IF_ERROR(CheckSourcesAreApart());
       GiveEpochs();
       return Commit(handle);
     });
-    if (!s.ok()) {
+    if (s.ok()) {
+      AfterCommit();
+    } else {
       RemoveFiles();
-      return s;
     }
-    AfterCommit();
+    if (!staging_.empty()) e_.staged_ingestions->LeaveDirectory(e_.context.fs().get(), staging_);
     return s;
   }
 
@@ -70,8 +89,11 @@ class Import {
   Status CheckSourcesAreApart() const;
   void GiveEpochs();
   Status Commit(std::unique_ptr<ColumnFamilyHandle>* handle);
-  void AfterCommit();
+  void AfterCommit() noexcept;
   void RemoveFiles() noexcept;
+  void RemoveFile(const Table& table);
+  // Returns true if a MANIFEST names the table, or may name it.
+  bool MayBeNamed(const Table& table) const VARVE_REQUIRES(kDbMutex);
 
   std::string PathOf(const Table& table) const { return paths_->FileName(table.file); }
 
@@ -80,6 +102,7 @@ class Import {
   const ColumnFamilyOptions& options_;
   const InternalKeyComparator icmp_;
   TablePathsRef paths_;
+  std::string staging_;  // Directory that this import has entered; empty: none.
   std::vector<Table> tables_;
 };
 
@@ -113,11 +136,17 @@ Status Import::CheckSource(size_t index) {
     if (!ParseFileName(name, &number, &type) || type != kTableFile) {
       return Status::InvalidArgument(kCall, "\"" + told.name + "\" is no name of a table");
     }
-    const int levels = ToOpen(e_.context, wanted_.family).num_levels;
+    const FamilyToOpen family = ToOpen(e_.context, wanted_.family);
+    // Compactions bring up what lies too deep, unless the last level is reserved.
+    const int levels = family.reserves_last_level ? family.num_levels : kMostLevels;
     if (told.level < 0 || told.level >= levels) {
       return Status::InvalidArgument(kCall, told.name + " is of level " +
                                                 std::to_string(told.level) + ", and the family " +
                                                 "has " + std::to_string(levels));
+    }
+    if (told.oldest_blob_file_number != 0) {
+      return Status::NotSupported(kCall, told.name + " refers to values in blob files, which an " +
+                                             "import does not bring");
     }
     Table& table = tables_.emplace_back();
     table.told = &told;
@@ -127,12 +156,14 @@ Status Import::CheckSource(size_t index) {
   return Status::OK();
 }
 
-// Makes the contents of the files durable, but not their names.
+// Makes the contents of the files durable, but not their names. The staging directory is the same
+// as that of ingestions, and is emptied by the next opening after a crash.
 Status Import::Stage(DataMoveInfo* info) {
   FileSystem* const fs = e_.context.fs().get();
   VARVE_RETURN_IF_ERROR(MakeTableDirectories(&e_, wanted_.family));
-  const std::string staging = paths_->directory(0) + "/ingest";
-  VARVE_RETURN_IF_ERROR(fs->CreateDirIfMissing(staging, IOOptions(), nullptr));
+  const std::string staging = StagingDirectory(paths_->directory(0));
+  VARVE_RETURN_IF_ERROR(e_.staged_ingestions->EnterDirectory(fs, staging));
+  staging_ = staging;
   std::vector<CopyTask> tasks;
   for (Table& table : tables_) {
     table.file.number = e_.state.versions->NewFileNumber();
@@ -144,6 +175,8 @@ Status Import::Stage(DataMoveInfo* info) {
     task.source = table.path;
     task.target = table.staged;
     task.size = table.told->size;
+    // A link is made only if the caller gives the file up: otherwise the caller might write to a
+    // file that the database has.
     task.may_link = wanted_.move_files;
   }
   CopyPool::Options options;
@@ -158,6 +191,7 @@ Status Import::Stage(DataMoveInfo* info) {
   VARVE_RETURN_IF_ERROR(s);
   CountFiles(tasks, info);
   for (const CopyTask& task : tasks) {
+    // Copies were synced by the pool; a link may be to a file that was never synced.
     if (!task.linked) continue;
     VARVE_RETURN_IF_ERROR(fs->SyncFile(task.target, e_.context.file_options(), IOOptions(),
                                        e_.context.options().use_fsync, nullptr));
@@ -165,6 +199,8 @@ Status Import::Stage(DataMoveInfo* info) {
   return Status::OK();
 }
 
+// Sets table->file by what reading the whole table has found, then by what only the metadata can
+// say.
 Status Import::Examine(Table* table) {
   const LiveFileMetaData& told = *table->told;
   const TableSurveyContext context{e_.context.fs().get(), &options_, &icmp_};
@@ -182,12 +218,18 @@ Status Import::Examine(Table* table) {
         table->path, "persist_user_defined_timestamps is not as it was when the table was written");
   }
   TableFinding finding;
+  // The metadata is the caller's, and may be of another file: the table itself says what it holds.
   ExamineTable(context, table->staged, table->file.number, &known, &finding);
   if (finding.state != TableFinding::State::kSound) {
     return Status::Corruption(table->path, finding.why.ToString());
   }
   if (!finding.comparator_name.empty() && finding.comparator_name != options_.comparator->Name()) {
     return Status::InvalidArgument(table->path, "is ordered by " + finding.comparator_name);
+  }
+  // The caller may have made the metadata without the number.
+  if (finding.file.oldest_blob_file_number != 0) {
+    return Status::NotSupported(table->path,
+                                "refers to values in blob files, which an import does not bring");
   }
   table->file = finding.file;
   table->file.level = told.level;
@@ -298,7 +340,7 @@ void Import::GiveEpochs() {
       return std::make_tuple(t.told->level == 0, t.source, t.told->epoch_number,
                              t.told->largest_seqno, t.told->smallest_seqno, t.file.number);
     };
-    return rank(*a) < rank(*b);
+    return VARVE_CANARY(kImportReversesEpochs) ? rank(*b) < rank(*a) : rank(*a) < rank(*b);
   });
   uint64_t next = 1;
   for (Table* table : newest_last) {
@@ -307,6 +349,8 @@ void Import::GiveEpochs() {
   }
 }
 
+// The tables are at their places before the edit that names them, so that the edit is true when it
+// is in force.
 Status Import::Commit(std::unique_ptr<ColumnFamilyHandle>* handle) {
   FileSystem* const fs = e_.context.fs().get();
   std::vector<NewFile> files;
@@ -315,17 +359,25 @@ Status Import::Commit(std::unique_ptr<ColumnFamilyHandle>* handle) {
     files.push_back(table.file);
     newest = std::max(newest, table.file.largest_seq);
   }
-  const ExclusiveCommit exclusive(e_.state.commit.get());
-  // Readers see the new entries only if the visible sequence number covers them.
-  e_.state.commit->RaiseTo(newest);
   for (Table& table : tables_) {
     VARVE_RETURN_IF_ERROR(fs->RenameFile(table.staged, PathOf(table), IOOptions(), nullptr));
+    // From here on RemoveFiles finds the table under its final name.
     table.staged.clear();
   }
+  // Writers get numbers that are newer than those of the tables. They wait until the family exists,
+  // as they find families without a lock.
+  const ExclusiveCommit exclusive(e_.state.commit.get());
+  {
+    // The family that has these numbers does not exist yet.
+    DbLock lock(&e_.state.mu);
+    if (newest > e_.state.versions->last_sequence()) e_.state.families_known_from = newest + 1;
+  }
+  // Readers see the new entries only if the visible sequence number covers them.
+  e_.state.commit->RaiseTo(newest);
   return CreateFamily(&e_, wanted_.family, handle, files);
 }
 
-void Import::AfterCommit() {
+void Import::AfterCommit() noexcept {
   BestEffort([this] {
     for (const Table& table : tables_) e_.context.NoteTable(*paths_, table.file);
     DbLock lock(&e_.state.mu);
@@ -335,26 +387,41 @@ void Import::AfterCommit() {
   });
   if (!wanted_.move_files) return;
   for (const Table& table : tables_) {
-    e_.context.fs()->DeleteFile(table.path, IOOptions(), nullptr).PermitUncheckedError();
+    BestEffort([&] {
+      e_.context.fs()->DeleteFile(table.path, IOOptions(), nullptr).PermitUncheckedError();
+    });
   }
+}
+
+// The family may be in the MANIFEST although the call failed: if it could not be made, and could
+// not be dropped either.
+bool Import::MayBeNamed(const Table& table) const {
+  if (e_.state.versions->TableInDoubt(table.file.number)) return true;
+  for (const auto& [id, family] : e_.state.versions->families()) {
+    if (table.file.level >= family->current->num_levels()) continue;
+    for (const FileRef& file : family->current->level(table.file.level).files()) {
+      if (file->number == table.file.number) return true;
+    }
+  }
+  return false;
 }
 
 // Files that a MANIFEST may name stay until a new MANIFEST is in force.
 void Import::RemoveFiles() noexcept {
-  BestEffort([this] {
-    for (const Table& table : tables_) {
-      if (table.file.number == 0) continue;
-      bool in_doubt = false;
-      {
-        DbLock lock(&e_.state.mu);
-        in_doubt = e_.state.versions->TableInDoubt(table.file.number);
-      }
-      if (in_doubt) continue;
-      e_.context.fs()
-          ->DeleteFile(table.staged.empty() ? PathOf(table) : table.staged, IOOptions(), nullptr)
-          .PermitUncheckedError();
-    }
-  });
+  for (const Table& table : tables_) {
+    BestEffort([&] { RemoveFile(table); });
+  }
+}
+
+void Import::RemoveFile(const Table& table) {
+  if (table.file.number == 0) return;
+  {
+    DbLock lock(&e_.state.mu);
+    if (MayBeNamed(table)) return;
+  }
+  e_.context.fs()
+      ->DeleteFile(table.staged.empty() ? PathOf(table) : table.staged, IOOptions(), nullptr)
+      .PermitUncheckedError();
 }
 
 }  // namespace

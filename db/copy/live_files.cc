@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// Turns the files of a copy set into the form of RocksDB's calls.
+
 #include "db/copy/live_files.h"
 
 #include <memory>
@@ -13,13 +16,14 @@ namespace {
 
 LiveFileStorageInfo Describe(const CopyFile& file, bool with_checksum) {
   LiveFileStorageInfo info;
-  info.relative_filename = file.name;
+  info.relative_filename = file.source_name();
   info.directory = file.directory;
   info.file_number = file.number;
   info.file_type = file.type;
   info.size = file.size;
   // CURRENT gets its contents instead. The OPTIONS file exists and never changes.
   if (file.type == kCurrentFile) info.replacement_contents = *file.contents;
+  // A file that may still grow must be cut to its size at that moment.
   info.trim_to_size = !file.may_link && !file.contents.has_value();
   if (file.table != nullptr) info.temperature = file.table->temperature;
   if (!with_checksum) return info;
@@ -34,6 +38,8 @@ LiveFileStorageInfo Describe(const CopyFile& file, bool with_checksum) {
 
 }  // namespace
 
+// The set is released at the return. A caller that copies the files has to disable deletions around
+// it, as with RocksDB.
 Status ListFilesOfOneMoment(Engine* engine, const LiveFilesStorageInfoOptions& options,
                             std::vector<LiveFileStorageInfo>* files) {
   CopyWanted wanted;
@@ -67,6 +73,13 @@ Status ListChecksums(Engine* engine, FileChecksumList* list) {
             file->number, known ? file->checksum.value : kUnknownFileChecksum,
             known ? file->checksum.function : kUnknownFileChecksumFuncName));
       }
+    }
+    for (const BlobFileState& file : one.version->blob_files()) {
+      const BlobFileChecksum& checksum = file.blobs->facts().checksum;
+      const bool known = !checksum.function.empty();
+      VARVE_RETURN_IF_ERROR(
+          list->InsertOneFileChecksum(file.number(), known ? checksum.value : kUnknownFileChecksum,
+                                      known ? checksum.function : kUnknownFileChecksumFuncName));
     }
   }
   return Status::OK();

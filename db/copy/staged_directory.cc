@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// Names are registered in the process, because two calls with one name would both find nothing at
+// <path>, and fill <path>.tmp together. Other processes are not guarded against.
+
 #include "db/copy/staged_directory.h"
 
 #include <set>
@@ -6,6 +10,7 @@
 #include <vector>
 
 #include "util/base/assert.h"
+#include "util/base/canary.h"
 #include "util/base/caught_exception.h"
 #include "util/base/status_macros.h"
 #include "util/env/durable_write.h"
@@ -61,6 +66,7 @@ Status StagedDirectory::Make(std::shared_ptr<FileSystem> fs, const char* call,
     made->registered_ = all.names.emplace(made->fs_.get(), name).second;
   }
   if (!made->registered_) return Status::Busy(call, name + " is being made by another call");
+  // Asked after the name is registered, so that another call cannot publish it in between.
   const IOStatus there = made->fs_->FileExists(name, IOOptions(), nullptr);
   if (there.ok()) return Status::InvalidArgument(call, name + " exists");
   if (!IsMissing(there)) return there;
@@ -97,6 +103,7 @@ Status StagedDirectory::RemoveLeftovers(const char* call) {
     bool is_directory = false;
     const IOStatus known =
         fs_->IsDirectory(staging_ + "/" + name, IOOptions(), &is_directory, nullptr);
+    // All names are looked at before the first is deleted.
     if (!is_ours_(name) || !known.ok() || is_directory) {
       return refused("it holds " + name + ", which is no leftover of such a call");
     }
@@ -112,7 +119,9 @@ Status StagedDirectory::RemoveLeftovers(const char* call) {
 
 IOStatus StagedDirectory::Publish() {
   VARVE_ASSERT(made_ && !published_);
-  VARVE_RETURN_IF_ERROR(SyncDirectory(fs_.get(), staging_));
+  if (!VARVE_CANARY(kPublishUnsynced)) {
+    VARVE_RETURN_IF_ERROR(SyncDirectory(fs_.get(), staging_));
+  }
   VARVE_RETURN_IF_ERROR(fs_->RenameFile(staging_, path_, IOOptions(), nullptr));
   published_ = true;
   const IOStatus s = SyncDirectory(fs_.get(), ParentOf(path_));
@@ -121,6 +130,7 @@ IOStatus StagedDirectory::Publish() {
   return s;
 }
 
+// Deletes only files that are ours; a directory with others in it stays, and so do they.
 void StagedDirectory::Remove(const std::string& directory) noexcept {
   BestEffort([&] {
     std::vector<std::string> names;

@@ -21,36 +21,41 @@ namespace varve {
 // A position here may be ahead of the MANIFEST's, never behind it, and logs stay for the
 // MANIFEST's: so a stream can continue from whatever state a crash restores.
 //
-// Thread safety: any thread.
+// Thread safety: any thread. `now` is in seconds since 1970; 0: unknown, so nothing expires by
+// time. The LogSet must outlive this object.
 class ChangePositions {
  public:
   ChangePositions() = default;
   ChangePositions(const ChangePositions&) = delete;
   ChangePositions& operator=(const ChangePositions&) = delete;
 
-  // Called by an opening with the positions of the MANIFEST. Logs are held from here on.
+  // Called by an opening with the positions of the MANIFEST. From here on the logs that they need
+  // stay in the log set (LogHold).
   void Recover(const std::vector<ChangePosition>& positions, LogSet* logs, uint64_t now);
 
   // Claims a position for one stream. Returns Busy if another stream has it, NotFound if it does
   // not exist.
   Status Claim(const std::string& name, ChangePosition* position);
+  // Ends the caller's claim, if the position still exists.
   void GiveBack(const std::string& name) noexcept;
-  // Adds a new position, claimed; all logs are held for it until SetStored. Returns InvalidArgument
-  // if it exists.
+  // Adds a new position, claimed; all logs stay for it until SetStored. Returns Busy if another
+  // thread has just added it.
   Status Add(const ChangePosition& position, LogSet* logs, uint64_t now);
-  // Returns Busy for a claimed position.
-  Status Remove(const std::string& name);
+  // Removes a position that the caller has claimed.
+  void Remove(const std::string& name) noexcept;
 
-  // Sets the acknowledged position; logs stay unchanged.
+  // Sets the acknowledged position, which ascends. Releases no logs (SetStored does). Does nothing
+  // if the position has expired.
   void Move(const std::string& name, SequenceNumber next, uint64_t log, uint64_t now);
-  // Returns the current position. Returns false if it does not exist any more.
+  // Sets *position to its current value. Returns false if it does not exist any more.
   bool Get(const std::string& name, ChangePosition* position) const;
-  // Notes that the MANIFEST has this position: older logs are not held for it.
+  // Notes that the MANIFEST has this position: logs before position.log need not stay for it.
   void SetStored(const ChangePosition& position);
 
-  // Expires positions that keep more of the logs below `needed` than allowed, or that keep any and
-  // have been idle for too long; they hold no logs any more. `newest` is the last sequence number
-  // that may be in those logs. Returns true if any expired.
+  // Expires positions that keep more of the logs below `needed`, the oldest that the database needs
+  // itself, than they may, or that keep any and have been idle for too long; no log stays for these
+  // any more. `newest` is the last sequence number that may be in those logs. Returns true if any
+  // expired.
   bool Expire(uint64_t needed, const std::vector<LogSet::LogInfo>& logs, SequenceNumber newest,
               uint64_t now);
   // Returns the expired positions that the MANIFEST does not know yet. Returns each once.

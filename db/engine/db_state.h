@@ -17,6 +17,7 @@
 #include "db/version/version_set.h"
 #include "db/wal/log_set.h"
 #include "db/write/commit_path.h"
+#include "util/sync/wake_signal.h"
 
 namespace varve {
 
@@ -34,8 +35,14 @@ struct DbState {
   LiveSnapshots snapshots;
   PreparedSections sections;
   IngestWindows ingest_windows{&work};
+  // The first sequence number whose family can be named if no log has it: before that this process
+  // wrote nothing. Guarded by mu.
+  SequenceNumber families_known_from = 0;
   std::unique_ptr<LogSet> logs;
-  ChangePositions positions;                   // holds logs, so it is destroyed before them
+  ChangePositions positions;  // holds logs, so it is destroyed before them
+  // Notified when a reader of the logs may find more, or an error: at commits, syncs, the expiry of
+  // a position, and Close.
+  WakeSignal updates;
   std::atomic<uint64_t> transaction_bytes{0};  // updates and locks of open transactions
   std::atomic<int> next_job_id{1};             // only unique numbers matter
 

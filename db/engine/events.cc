@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// Calls listeners, one after the other, always without the DB mutex. They are user code: they may
+// throw, take long, or call the database. CallOut names the call, so that a call from within that
+// would wait for ever can say where it came from.
+
 #include "db/engine/events.h"
 
 #include "db/active_work.h"
@@ -52,9 +57,12 @@ void TableFileCreated(const DbContext& context, const TableFileCreationInfo& inf
   ForEach(context, "OnTableFileCreated", [&](EventListener* l) { l->OnTableFileCreated(info); });
 }
 
+// Returns the function that a job calls before it makes a table; the function refers to `context`.
 std::function<void(const std::string& path)> TableFileCreationStarted(
     const DbContext& context, const std::string& family, int job_id,
     TableFileCreationReason reason) {
+  // A null function spares the table builder the copy of the names, as long as there are no
+  // listeners.
   if (!Wanted(context)) return nullptr;
   TableFileCreationBriefInfo info;
   info.db_name = context.given_name();
@@ -63,6 +71,8 @@ std::function<void(const std::string& path)> TableFileCreationStarted(
   info.reason = reason;
   return [&context, info](const std::string& path) {
     ForEach(context, "OnTableFileCreationStarted", [&](EventListener* l) {
+      // The path is known only when the file is about to be made, and a job may make several files
+      // at once; so each call fills in a copy.
       TableFileCreationBriefInfo of_file = info;
       of_file.file_path = path;
       l->OnTableFileCreationStarted(of_file);
@@ -86,6 +96,61 @@ TableFileCreationInfo DescribeNewTable(const DbContext& context, const ColumnFam
   return info;
 }
 
+std::function<void(const std::string& path)> BlobFileCreationStarted(
+    const DbContext& context, const std::string& family, int job_id,
+    BlobFileCreationReason reason) {
+  if (!Wanted(context)) return nullptr;
+  BlobFileCreationBriefInfo info;
+  info.db_name = context.given_name();
+  info.cf_name = family;
+  info.job_id = job_id;
+  info.reason = reason;
+  return [&context, info](const std::string& path) {
+    ForEach(context, "OnBlobFileCreationStarted", [&](EventListener* l) {
+      BlobFileCreationBriefInfo of_file = info;
+      of_file.file_path = path;
+      l->OnBlobFileCreationStarted(of_file);
+    });
+  };
+}
+
+void BlobFilesCreated(const DbContext& context, const ColumnFamily& family, int job_id,
+                      BlobFileCreationReason reason, const std::vector<BlobFileFacts>& files) {
+  for (const BlobFileFacts& file : files) {
+    BlobFileCreationInfo info;
+    info.db_name = context.given_name();
+    info.cf_name = family.name();
+    info.file_path = family.table_paths().BlobFileName(file.number);
+    info.job_id = job_id;
+    info.reason = reason;
+    info.total_blob_count = file.count;
+    info.total_blob_bytes = file.bytes;
+    info.file_checksum = file.checksum.value;
+    info.file_checksum_func_name = file.checksum.function;
+    ForEach(context, "OnBlobFileCreated", [&](EventListener* l) { l->OnBlobFileCreated(info); });
+  }
+}
+
+std::vector<BlobFileAdditionInfo> DescribeNewBlobFiles(const ColumnFamily& family,
+                                                       const std::vector<BlobFileFacts>& files) {
+  std::vector<BlobFileAdditionInfo> infos;
+  for (const BlobFileFacts& file : files) {
+    infos.emplace_back(family.table_paths().BlobFileName(file.number), file.number, file.count,
+                       file.bytes);
+  }
+  return infos;
+}
+
+std::vector<BlobFileGarbageInfo> DescribeBlobGarbage(const ColumnFamily& family,
+                                                     const std::vector<BlobGarbage>& garbage) {
+  std::vector<BlobFileGarbageInfo> infos;
+  for (const BlobGarbage& file : garbage) {
+    infos.emplace_back(family.table_paths().BlobFileName(file.number), file.number, file.count,
+                       file.bytes);
+  }
+  return infos;
+}
+
 void SubcompactionBegin(const DbContext& context, const SubcompactionJobInfo& info) {
   ForEach(context, "OnSubcompactionBegin",
           [&](EventListener* l) { l->OnSubcompactionBegin(info); });
@@ -104,6 +169,10 @@ void ColumnFamilyHandleDeletionStarted(const DbContext& context, ColumnFamilyHan
 void ManualFlushScheduled(const DbContext& context, const std::vector<ManualFlushInfo>& info) {
   ForEach(context, "OnManualFlushScheduled",
           [&](EventListener* l) { l->OnManualFlushScheduled(context.db(), info); });
+}
+
+void BlobFileDeleted(const DbContext& context, const BlobFileDeletionInfo& info) {
+  ForEach(context, "OnBlobFileDeleted", [&](EventListener* l) { l->OnBlobFileDeleted(info); });
 }
 
 void TableFileDeleted(const DbContext& context, const TableFileDeletionInfo& info) {
@@ -145,6 +214,7 @@ void ErrorRecoveryEnd(const DbContext& context, const Status& old_error, const S
   info.old_bg_error = old_error;
   info.new_bg_error = new_error;
   ForEach(context, "OnErrorRecoveryEnd", [&](EventListener* l) {
+    // Listeners written for older releases know only this first call, which comes after a success.
     if (new_error.ok()) {
       const CallOut out("OnErrorRecoveryCompleted");
       l->OnErrorRecoveryCompleted(old_error);
@@ -167,6 +237,8 @@ void ChangeStreamExpired(const DbContext& context, const ChangeStreamExpiryInfo&
 }
 
 void DamageFound(const DbContext& context, const Status& damage, const std::string& path) {
+  // Damage that a scrub or a check has found is told through the call for I/O errors, since there
+  // is none of its own.
   const char* const state = damage.getState();
   const IOErrorInfo info(IOStatus::Corruption(state == nullptr ? path : state),
                          FileOperationType::kVerify, path, 0, 0);

@@ -1,4 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// The file system that listeners see through is a wrapper of the real one: each file that it opens
+// is a wrapper, too, and runs its operations through FileWatch::Run, which measures the operation
+// and then calls every listener, and on an error OnIOError as well. The operation is over by then,
+// so a listener that is slow, or calls the database, holds up the thread but changes no result.
+//
+// What listeners cannot see is not offered: no mapped files, and no reads in flight. So several
+// reads are made one after the other (MultiRead), and an asynchronous one within the call
+// (ReadAsync).
+//
+// A thread that runs a listener has a CallOut with the callback's name, so that a call of the
+// database which would wait for this file is refused as Busy with that name in the message
+// (db/active_work.h).
+
 #include "db/engine/file_events.h"
 
 #include <string>
@@ -16,6 +30,7 @@ namespace {
 using Listeners = std::vector<std::shared_ptr<EventListener>>;
 using Callback = void (EventListener::*)(const FileOperationInfo&);
 
+// Returns the name of a callback for messages. A switch cannot compare pointers to members.
 const char* NameOf(Callback callback) {
   static constexpr std::pair<Callback, const char*> kNames[] = {
       {&EventListener::OnFileReadFinish, "OnFileReadFinish"},
@@ -38,16 +53,17 @@ class FileWatch {
   FileWatch(std::shared_ptr<const Listeners> listeners, std::string path)
       : listeners_(std::move(listeners)), path_(std::move(path)) {}
 
-  // Does `operation` and reports it. `length` is called afterwards; it returns the number of bytes
-  // moved.
-  template <typename Operation, typename Length>
-  IOStatus Run(FileOperationType type, Callback callback, uint64_t offset, const Length& length,
-               const Operation& operation) const {
+  // Does `operation`, which was asked for `asked` bytes at `offset`, and reports it. `moved` is
+  // called after a success; it returns the number of bytes that were read or written.
+  template <typename Operation, typename Moved>
+  IOStatus Run(FileOperationType type, Callback callback, uint64_t offset, size_t asked,
+               const Moved& moved, const Operation& operation) const {
     const FileOperationInfo::StartTimePoint start = FileOperationInfo::StartNow();
     IOStatus s = operation();
     FileOperationInfo info(type, path_, start, FileOperationInfo::FinishNow(), s);
     info.offset = offset;
-    info.length = s.ok() ? length() : 0;
+    // The length is known only when the operation is over, as a read may return less.
+    info.length = s.ok() ? moved() : 0;
     for (const auto& listener : *listeners_) {
       BestEffort([&] {
         const CallOut out(NameOf(callback));
@@ -56,7 +72,7 @@ class FileWatch {
       if (s.ok()) continue;
       BestEffort([&] {
         const CallOut out("OnIOError");
-        listener->OnIOError(IOErrorInfo(s, type, path_, info.length, offset));
+        listener->OnIOError(IOErrorInfo(s, type, path_, asked, offset));
       });
     }
     return s;
@@ -65,7 +81,7 @@ class FileWatch {
   template <typename Operation>
   IOStatus Run(FileOperationType type, Callback callback, const Operation& operation) const {
     return Run(
-        type, callback, 0, [] { return size_t{0}; }, operation);
+        type, callback, 0, 0, [] { return size_t{0}; }, operation);
   }
 
  private:
@@ -82,7 +98,7 @@ class WatchedSequentialFile final : public FSSequentialFileOwnerWrapper {
                 IODebugContext* dbg) override {
     const uint64_t offset = position_;
     IOStatus s = watch_.Run(
-        FileOperationType::kRead, &EventListener::OnFileReadFinish, offset,
+        FileOperationType::kRead, &EventListener::OnFileReadFinish, offset, n,
         [&] { return result->size(); },
         [&] { return FSSequentialFileWrapper::Read(n, options, result, scratch, dbg); });
     if (s.ok()) position_ += result->size();
@@ -96,7 +112,7 @@ class WatchedSequentialFile final : public FSSequentialFileOwnerWrapper {
   IOStatus PositionedRead(uint64_t offset, size_t n, const IOOptions& options, Slice* result,
                           char* scratch, IODebugContext* dbg) override {
     return watch_.Run(
-        FileOperationType::kRead, &EventListener::OnFileReadFinish, offset,
+        FileOperationType::kRead, &EventListener::OnFileReadFinish, offset, n,
         [&] { return result->size(); },
         [&] {
           return FSSequentialFileWrapper::PositionedRead(offset, n, options, result, scratch, dbg);
@@ -116,7 +132,7 @@ class WatchedRandomAccessFile final : public FSRandomAccessFileOwnerWrapper {
   IOStatus Read(uint64_t offset, size_t n, const IOOptions& options, Slice* result, char* scratch,
                 IODebugContext* dbg) const override {
     return watch_.Run(
-        FileOperationType::kRead, &EventListener::OnFileReadFinish, offset,
+        FileOperationType::kRead, &EventListener::OnFileReadFinish, offset, n,
         [&] { return result->size(); },
         [&] { return FSRandomAccessFileWrapper::Read(offset, n, options, result, scratch, dbg); });
   }
@@ -128,6 +144,12 @@ class WatchedRandomAccessFile final : public FSRandomAccessFileOwnerWrapper {
       r.status = Read(r.offset, r.len, options, &r.result, r.scratch, dbg);
     }
     return IOStatus::OK();
+  }
+  // Reads within the call, so that listeners see the operation.
+  IOStatus ReadAsync(FSReadRequest& req, const IOOptions& opts,
+                     std::function<void(FSReadRequest&, void*)> cb, void* cb_arg, void** io_handle,
+                     IOHandleDeleter* del_fn, IODebugContext* dbg) override {
+    return FSRandomAccessFile::ReadAsync(req, opts, std::move(cb), cb_arg, io_handle, del_fn, dbg);
   }
 
  private:
@@ -152,14 +174,14 @@ class WatchedWritableFile final : public FSWritableFileOwnerWrapper {
                             IODebugContext* dbg) override {
     return watch_.Run(
         FileOperationType::kPositionedAppend, &EventListener::OnFileWriteFinish, offset,
-        [&] { return data.size(); },
+        data.size(), [&] { return data.size(); },
         [&] { return FSWritableFileWrapper::PositionedAppend(data, offset, options, dbg); });
   }
   IOStatus PositionedAppend(const Slice& data, uint64_t offset, const IOOptions& options,
                             const DataVerificationInfo& info, IODebugContext* dbg) override {
     return watch_.Run(
         FileOperationType::kPositionedAppend, &EventListener::OnFileWriteFinish, offset,
-        [&] { return data.size(); },
+        data.size(), [&] { return data.size(); },
         [&] { return FSWritableFileWrapper::PositionedAppend(data, offset, options, info, dbg); });
   }
   IOStatus Truncate(uint64_t size, const IOOptions& options, IODebugContext* dbg) override {
@@ -185,7 +207,7 @@ class WatchedWritableFile final : public FSWritableFileOwnerWrapper {
   IOStatus RangeSync(uint64_t offset, uint64_t nbytes, const IOOptions& options,
                      IODebugContext* dbg) override {
     return watch_.Run(
-        FileOperationType::kRangeSync, &EventListener::OnFileRangeSyncFinish, offset,
+        FileOperationType::kRangeSync, &EventListener::OnFileRangeSyncFinish, offset, nbytes,
         [&] { return static_cast<size_t>(nbytes); },
         [&] { return FSWritableFileWrapper::RangeSync(offset, nbytes, options, dbg); });
   }
@@ -194,12 +216,56 @@ class WatchedWritableFile final : public FSWritableFileOwnerWrapper {
   template <typename Operation>
   IOStatus Appended(const Slice& data, const IOOptions& options, IODebugContext* dbg,
                     const Operation& operation) {
+    // An append begins where the file ends before it.
     const uint64_t offset = FSWritableFileWrapper::GetFileSize(options, dbg);
     return watch_.Run(
-        FileOperationType::kAppend, &EventListener::OnFileWriteFinish, offset,
+        FileOperationType::kAppend, &EventListener::OnFileWriteFinish, offset, data.size(),
         [&] { return data.size(); }, operation);
   }
 
+  const FileWatch watch_;
+};
+
+class WatchedRandomRWFile final : public FSRandomRWFile {
+ public:
+  WatchedRandomRWFile(std::unique_ptr<FSRandomRWFile> file, FileWatch watch)
+      : file_(std::move(file)), watch_(std::move(watch)) {}
+
+  bool use_direct_io() const override { return file_->use_direct_io(); }
+  size_t GetRequiredBufferAlignment() const override { return file_->GetRequiredBufferAlignment(); }
+  Temperature GetTemperature() const override { return file_->GetTemperature(); }
+  IOStatus Write(uint64_t offset, const Slice& data, const IOOptions& options,
+                 IODebugContext* dbg) override {
+    return watch_.Run(
+        FileOperationType::kWrite, &EventListener::OnFileWriteFinish, offset, data.size(),
+        [&] { return data.size(); }, [&] { return file_->Write(offset, data, options, dbg); });
+  }
+  IOStatus Read(uint64_t offset, size_t n, const IOOptions& options, Slice* result, char* scratch,
+                IODebugContext* dbg) const override {
+    return watch_.Run(
+        FileOperationType::kRead, &EventListener::OnFileReadFinish, offset, n,
+        [&] { return result->size(); },
+        [&] { return file_->Read(offset, n, options, result, scratch, dbg); });
+  }
+  IOStatus Flush(const IOOptions& options, IODebugContext* dbg) override {
+    return watch_.Run(FileOperationType::kFlush, &EventListener::OnFileFlushFinish,
+                      [&] { return file_->Flush(options, dbg); });
+  }
+  IOStatus Sync(const IOOptions& options, IODebugContext* dbg) override {
+    return watch_.Run(FileOperationType::kSync, &EventListener::OnFileSyncFinish,
+                      [&] { return file_->Sync(options, dbg); });
+  }
+  IOStatus Fsync(const IOOptions& options, IODebugContext* dbg) override {
+    return watch_.Run(FileOperationType::kFsync, &EventListener::OnFileSyncFinish,
+                      [&] { return file_->Fsync(options, dbg); });
+  }
+  IOStatus Close(const IOOptions& options, IODebugContext* dbg) override {
+    return watch_.Run(FileOperationType::kClose, &EventListener::OnFileCloseFinish,
+                      [&] { return file_->Close(options, dbg); });
+  }
+
+ private:
+  const std::unique_ptr<FSRandomRWFile> file_;
   const FileWatch watch_;
 };
 
@@ -240,8 +306,14 @@ class WatchedFileSystem final : public FileSystemWrapper {
     return Watched<WatchedWritableFile>(
         path, target()->ReuseWritableFile(path, old_path, file_opts, result, dbg), result);
   }
+  IOStatus NewRandomRWFile(const std::string& path, const FileOptions& file_opts,
+                           std::unique_ptr<FSRandomRWFile>* result, IODebugContext* dbg) override {
+    return Watched<WatchedRandomRWFile>(
+        path, target()->NewRandomRWFile(path, file_opts, result, dbg), result);
+  }
 
  private:
+  // Returns `s`. If it is OK, *file becomes a wrapper of the file that was opened.
   template <typename WatchedFile, typename File>
   IOStatus Watched(const std::string& path, IOStatus s, std::unique_ptr<File>* file) const {
     if (s.ok()) {

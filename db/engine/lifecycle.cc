@@ -34,6 +34,8 @@ std::string Lifecycle::OutstandingReferences(const LiveSnapshots& snapshots) con
 }
 
 void Lifecycle::MarkForked() {
+  // The reason is stored first: whoever finds the database closed because of this finds the reason,
+  // too.
   forked_.store(true, std::memory_order_release);
   closed_.store(true, std::memory_order_release);
   ShutDown();
@@ -42,6 +44,8 @@ void Lifecycle::MarkForked() {
 void Lifecycle::BeginClosing() {
   VARVE_ASSERT(closing_ == Closing::kNo);
   closing_ = Closing::kUnderWay;
+  // The flag serves calls that look at it without a lock, the gate those that Close has to wait
+  // for. A call that got through the gate before is waited for.
   closed_.store(true, std::memory_order_release);
   if (!VARVE_CANARY(kCallsBesideClose)) calls_.Shut();
 }
@@ -49,8 +53,10 @@ void Lifecycle::BeginClosing() {
 void Lifecycle::EndClosing(const Status& status) noexcept {
   VARVE_ASSERT(closing_ == Closing::kUnderWay);
   Status copy;
-  BestEffort([&] { copy = status; });
-  close_status_ = std::move(copy);
+  // The closing must come to its end even if memory is out. The callers then learn that it failed,
+  // but not why.
+  Status copied = Guarded([&] { copy = status; });
+  close_status_ = copied.ok() ? std::move(copy) : std::move(copied);
   closing_ = Closing::kOver;
 }
 

@@ -25,10 +25,11 @@ class FoldingResolver : public MemTableResolver {
     return state_.families.ComparatorOf(family);
   }
   bool FoldsMerges(uint32_t family) override;
-  // Does not fold if the value below is not available: its blocks are not in the cache (unless
-  // strict_max_successive_merges), the operator fails, or earlier writes are slow.
+  // Merges the operand onto the value below it. Returns false, and folds nothing, if that value is
+  // not available at once: its blocks are not in the cache (with strict_max_successive_merges they
+  // are read), or earlier writes are slow; or if the operator fails.
   bool FoldMerge(uint32_t family, SequenceNumber sequence, const Slice& key, const Slice& operand,
-                 std::string* value) override;
+                 std::string* value, ValueForm* form) override;
 
  private:
   // Returns null for an unknown family.

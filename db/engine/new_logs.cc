@@ -1,4 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// Begins logs. A log's file is made, and gets its first records, before the log becomes the current
+// one, so a failure leaves the old log in use:
+//
+//      predecessor record     where the log before ends
+//      timestamp sizes        of families whose keys have timestamps
+//      prepared transactions  if the old logs are in doubt: logged again, and synced
+//
+// Writers are kept out meanwhile. The caller holds the commit path exclusively; the DB mutex is
+// released while files are made.
+
 #include "db/engine/new_logs.h"
 
 #include <utility>
@@ -26,6 +37,7 @@ bool WantsMapping(const DBOptions& options) {
          options.wal_recovery_mode == WALRecoveryMode::kPointInTimeRecovery;
 }
 
+// Appends one record and waits until it is in the file, for records that come before any write.
 IOStatus Append(const std::string& record, wal::CommitLog* log) {
   wal::LogReservation place;
   VARVE_RETURN_IF_ERROR(log->Reserve(record.size(), &place));
@@ -35,6 +47,9 @@ IOStatus Append(const std::string& record, wal::CommitLog* log) {
 
 }  // namespace
 
+// Everything that earlier logs still owe comes first: records that are held back in memory, and
+// durable names. Then the log is described under the mutex, made without it, and becomes the
+// current one as the last step.
 Status NewLogs::Start(bool force) {
   state_.mu.AssertHeld();
   if (!force && state_.logs->current_empty()) return Status::OK();
@@ -42,14 +57,20 @@ Status NewLogs::Start(bool force) {
     // A log that has failed cannot be flushed.
     DbUnlock unlock(&state_.mu);
     if (!state_.logs->current_failed()) VARVE_RETURN_IF_ERROR(state_.logs->FlushCurrent());
+    // The names of earlier logs must be durable first: the new log's first record says where they
+    // end.
     VARVE_RETURN_IF_ERROR(state_.logs->SyncNames());
   }
   const Wanted wanted = Describe(/*with_sections=*/force);
   VARVE_ASSERT(wanted.number > state_.logs->CurrentEnd().number);
   DbUnlock unlock(&state_.mu);
   std::unique_ptr<wal::CommitLog> log;
+  // Files are made without the mutex. The caller keeps writers out, so the state described before
+  // is still the present one.
   const IOStatus made = Make(wanted, &log);
   if (!made.ok()) {
+    // The file is closed before it is removed. A log that stayed would be taken for one that was in
+    // use.
     log.reset();
     Remove(wanted);
     return made;
@@ -57,10 +78,12 @@ Status NewLogs::Start(bool force) {
   // A concurrent reader of the current log's number gets either number: a family without entries
   // needs neither log, and there are no writes.
   state_.logs->Switch(std::move(log), context_.wal_directory());
+  // The new log has all undecided transactions durably, so older logs need not stay for them.
   if (force) state_.sections.MovedTo(wanted.number);
   return Status::OK();
 }
 
+// Takes the file number and the kept log for good, even if the log cannot be made.
 NewLogs::Wanted NewLogs::Describe(bool with_sections) {
   Wanted wanted;
   wanted.number = state_.versions->NewFileNumber();
@@ -70,7 +93,10 @@ NewLogs::Wanted NewLogs::Describe(bool with_sections) {
   wanted.writer = options_.LogWriterOptions();
   const LogSet::LogInfo before = state_.logs->CurrentEnd();
   if (before.number != 0) {
-    wanted.first_record = MakePredecessorRecord(PredecessorLog{before.number, before.bytes},
+    LogSet::LogView view;
+    // A log that this opening found may have lost its end in the crash before; the record says so.
+    const bool found = state_.logs->View(before.number, &view) && view.recovered;
+    wanted.first_record = MakePredecessorRecord(PredecessorLog{before.number, before.bytes, found},
                                                 state_.versions->last_sequence() + 1);
   }
   if (with_sections) {
@@ -138,6 +164,8 @@ IOStatus NewLogs::MakeBuffered(const Wanted& wanted, const std::string& path,
   return s;
 }
 
+// Creates the file and writes the first records, in the order of the drawing above. An error may
+// leave the file behind (Remove).
 IOStatus NewLogs::Make(const Wanted& wanted, std::unique_ptr<wal::CommitLog>* log) {
   const std::string path = LogFileName(context_.WalDirectory(), wanted.number);
   // If a mapped log is impossible, a plain file may still work.
@@ -159,6 +187,7 @@ IOStatus NewLogs::AddSections(const std::vector<std::string>& sections, wal::Com
     if (s.ok()) s = Append(section, log);
   }
   if (s.ok()) s = log->Sync(context_.options().use_fsync);
+  // The name is made durable as well: without it a recovery would not find the log.
   if (s.ok()) s = context_.wal_directory()->Fsync(IOOptions(), nullptr);
   return s;
 }

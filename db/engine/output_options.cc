@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// Gathers what jobs need to write tables, out of the options as opened (DbContext), those that may
+// change meanwhile (DynamicOptions), and the family's. A job takes all of it once, under the mutex
+// where it must, and then runs without looking back.
+
 #include "db/engine/output_options.h"
 
 #include "varve/merge_operator.h"
@@ -7,6 +12,8 @@
 
 namespace varve {
 
+// Pointers in the result are to the DbContext and to objects that its DBOptions own, so they live
+// as long as the database; the paths and the file system are shared.
 TableOutputContext MakeTableOutputContext(const DbContext& context, const DynamicOptions& dynamic,
                                           const ColumnFamily& family,
                                           const ColumnFamilyOptions& options,
@@ -16,9 +23,12 @@ TableOutputContext MakeTableOutputContext(const DbContext& context, const Dynami
   output.paths = family.shared_table_paths();
   output.fs = context.fs();
   output.file_options = context.file_options();
+  output.file_options.temperature = options.default_write_temperature;
   output.file_options.strict_bytes_per_sync = dynamic.current()->strict_bytes_per_sync;
   output.clock = context.clock();
   output.rate_limiter = db_options.rate_limiter.get();
+  // Once a caller waits for the database to close, this flag makes running jobs write without
+  // limit.
   output.limit_lifted = &context.limit_lifted();
   output.io_priority = priority;
   output.bytes_per_sync = dynamic.current()->bytes_per_sync;
@@ -45,6 +55,7 @@ TableBuildOptions MakeTableBuildOptions(const DbContext& context, const std::str
   build.statistics = context.statistics();
   build.column_family_id = family.id();
   build.column_family_name = family.name();
+  // A family without timestamps has none to leave out.
   build.persist_timestamps =
       options.persist_user_defined_timestamps || family.icmp().timestamp_size() == 0;
   build.level = level;
@@ -52,6 +63,7 @@ TableBuildOptions MakeTableBuildOptions(const DbContext& context, const std::str
   build.db_session_id = context.session_id();
   build.allow_data_in_errors = context.options().allow_data_in_errors;
   build.db_host_id = context.host_name();
+  // Without a clock the times stay 0, which says that they are unknown.
   int64_t now = 0;
   if (context.clock()->GetCurrentTime(&now).ok() && now > 0) {
     build.creation_time = static_cast<uint64_t>(now);
@@ -64,6 +76,8 @@ TableBuildOptions MakeTableBuildOptions(const DbContext& context, const std::str
 void FillFlushInput(const DbContext& context, const DynamicOptions& dynamic, DbState* state,
                     ColumnFamily& family, TableFileCreationReason reason, int base_level,
                     FlushInput* input) {
+  // The mutex has not been released since the memtables were picked, so a snapshot that is not
+  // listed here is newer than all their entries, and needs only the newest versions.
   input->snapshots = state->snapshots.Pinned(&input->conflict_check_floor);
   input->full_history_ts_low = family.versions()->full_history_ts_low;
   input->options = family.options();
@@ -82,6 +96,7 @@ void FillFlushInput(const DbContext& context, const DynamicOptions& dynamic, DbS
 }
 
 const BlockBasedTableOptions& TableOptionsOf(const ColumnFamilyOptions& options) {
+  // A factory of another kind has no such options; its tables have no block cache.
   static const BlockBasedTableOptions none;
   const TableFactory& factory = *options.table_factory;
   const auto* const table = factory.GetOptions<BlockBasedTableOptions>();

@@ -1,4 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// Update judges all families in one pass, whenever a shape or a count of memtables has changed.
+// From the results follow the pace of delayed writers, the urgency of background jobs, and whether
+// stopped writers may go on. Listeners are not called in it, since that would release the mutex in
+// the midst of other work: the news is queued, and whoever changed something calls Tell when the
+// mutex may be released. Only one thread tells at a time, so that news comes in order.
+
 #include "db/engine/stall_control.h"
 
 #include <algorithm>
@@ -8,6 +15,7 @@
 #include "varve/statistics.h"
 
 #include "db/compaction/plan.h"
+#include "db/engine/event_log.h"
 #include "db/engine/events.h"
 #include "util/base/assert.h"
 #include "util/base/caught_exception.h"
@@ -21,7 +29,7 @@ namespace {
 StallInput StallInputOf(const ColumnFamily& family) VARVE_REQUIRES(kDbMutex) {
   StallInput input;
   input.unflushed_memtables = family.unflushed_count();
-  input.l0_files = family.shape().l0_files;
+  input.l0_files = family.shape().runs;
   input.pending_compaction_bytes = family.shape().pending_compaction_bytes;
   const std::vector<double>& scores = family.shape().scores;
   if (scores.size() > 1) input.worst_score = *std::max_element(scores.begin() + 1, scores.end());
@@ -65,10 +73,14 @@ void StallControl::SetRate(uint64_t bytes_per_second) {
   pacer_ = std::make_unique<DelayPacer>(bytes_per_second);
 }
 
+// Computes everything anew in one pass, then acts on what has changed: the pace of delayed writers,
+// the hurry of background work, the flag that makes writers look, those who sleep, and the news for
+// listeners. Lack of memory costs the news, and nothing else.
 void StallControl::Update() {
   mu_->AssertHeld();
   const bool stopped_before = stopped();
   const bool stalled_before = stopped() || delayed();
+  // Everything is computed anew: a stall that one family's end has lifted may still be another's.
   delayed_families_ = 0;
   stopped_families_ = 0;
   stopped_for_compaction_ = false;
@@ -87,13 +99,18 @@ void StallControl::Update() {
   compactions_hurry_ = all.compactions != Urgency::kCalm;
   proximity_ = all.proximity;
   const bool stalled = stopped() || delayed();
+  // The flag makes the next writer look. It is cleared by a writer that finds nothing left
+  // (WriteAdmission), not here.
   if (stalled) slow_path_.Set();
+  // Stopped writers sleep on a condition of their own, calls that wait for work on another.
   if (stopped_before && !stopped()) {
     work_.SignalAll();
     WakeStopped();
   }
   const uint64_t now = context_.MonotonicMicros();
   if (stalled && !stalled_before) since_ = now;
+  // A stall counts from the first family's stall to the last one's end, whatever condition each is
+  // in.
   const uint64_t lasted = stalled_before && now > since_ ? now - since_ : 0;
   if (!stalled) since_ = 0;
   if (all.changes.empty()) return;
@@ -103,6 +120,8 @@ void StallControl::Update() {
   });
 }
 
+// The condition is one family's; what the passes over all families add up is in `all` and in the
+// counts.
 void StallControl::JudgeFamily(ColumnFamily* family, Judged* all) {
   const StallInput input = StallInputOf(*family);
   const auto options = family->options();
@@ -121,11 +140,13 @@ void StallControl::JudgeFamily(ColumnFamily* family, Judged* all) {
     all->debt = std::max(all->debt, input.pending_compaction_bytes);
     all->near_stop |= verdict.near_stop;
   }
+  // Only the words need memory; counts and conditions do not.
   BestEffort([&] {
     mu_->AssertHeld();
     DescribeVerdict(*family, verdict, input, &all->changes);
   });
   CountVerdict(family, verdict);
+  // The condition is stored last, as the functions above compare with the old one.
   family->stall_condition = verdict.condition;
   family->stall_cause = verdict.cause;
 }
@@ -145,6 +166,7 @@ void StallControl::AdjustPace(const Judged& all, bool stopped_before) {
 void StallControl::DescribeVerdict(const ColumnFamily& family, const StallVerdict& verdict,
                                    const StallInput& input, std::vector<WriteStallInfo>* changes) {
   const bool stops = verdict.condition == WriteStallCondition::kStopped;
+  // The reason is that of the first family that stalls, until one is found that stops.
   if (verdict.condition != WriteStallCondition::kNormal &&
       (reason_.empty() || (stops && stopped_families_ == 1))) {
     reason_ = "[" + family.name() + "] " + verdict.Reason(input, *family.options());
@@ -167,10 +189,13 @@ void StallControl::CountVerdict(ColumnFamily* family, const StallVerdict& verdic
   family->stall_counts.Count(verdict.condition, verdict.cause, compacting_l0);
 }
 
+// Returns at once if another thread is telling, which will find this news as well.
 void StallControl::Tell() {
   if (telling_) return;  // that thread checks again
   telling_ = true;
   while (!untold_.empty()) {
+    // The queue is taken as a whole: listeners run without the mutex, and more news may come
+    // meanwhile.
     std::vector<News> all = std::move(untold_);
     untold_.clear();
     DbUnlock unlock(mu_);
@@ -189,9 +214,9 @@ void StallControl::TellNews(const News& news) const {
     LogWarn(context_.info_log(), "writes: no stall any more, after %.3f s",
             static_cast<double>(news.lasted) / 1e6);
   }
-  if (!events::Wanted(context_)) return;
   for (const WriteStallInfo& change : news.changes) {
-    events::StallConditionsChanged(context_, change);
+    event_log::StallChanged(context_, change);
+    if (events::Wanted(context_)) events::StallConditionsChanged(context_, change);
   }
 }
 
@@ -208,6 +233,7 @@ std::string StallControl::Describe() const {
 
 uint64_t StallControl::BeginWait() {
   const uint64_t now = context_.MonotonicMicros();
+  // Time counts once, however many writers wait side by side.
   if (waiting_writers_++ == 0) waiting_since_ = now;
   return now;
 }
@@ -230,7 +256,7 @@ uint64_t StallControl::WaitedMicros() const {
 
 void StallControl::ResetTotals() {
   waited_micros_ = 0;
-  totals_.delayed_writes = 0;
+  totals_ = StallTotals();
 }
 
 void StallControl::Calm() {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Holds writers back while trees are out of shape: one family's condition, as write_stall.h judges
-// it, is that of all writers. Delayed ones share a pace; stopped ones sleep until that ends, and
-// wake each other one by one. Also how near a stall is, for whom background work hurries, and what
-// all that waiting came to.
+// Slows writers down, or stops them, while trees are out of shape: one family's condition, as
+// write_stall.h judges it, is that of all writers. Delayed ones share a pace; stopped ones sleep
+// until the stop ends, and wake each other one by one. It also says how near a stall is, requests
+// that background work hurries, and measures how long writers have waited.
 
 #include <cstdint>
 #include <memory>
@@ -23,7 +23,7 @@
 
 namespace varve {
 
-// Totals of all writers since opening.
+// Totals of all writers since the opening, or the last ResetStats.
 struct StallTotals {
   uint64_t delayed_writes = 0;
   uint64_t stopped_writes = 0;
@@ -31,6 +31,9 @@ struct StallTotals {
   uint64_t memory_stall_micros = 0;
 };
 
+// Combines the stall conditions of all families into one for the database, measures waits, and
+// tells listeners. Thread safety: none; guarded by the DB mutex, which its waits release. What it
+// is given must outlive it.
 class StallControl {
  public:
   StallControl(DbMutex* mu, const DbContext& context, const ColumnFamilySet& families,
@@ -68,6 +71,8 @@ class StallControl {
     return delayed() ? pacer_->bytes_per_second() : 0;
   }
   DelayPacer& pacer() VARVE_REQUIRES(kDbMutex) { return *pacer_; }
+  // Sets the rate at which a delay begins, and its maximum (delayed_write_rate). Delayed writes
+  // that come from now on owe nothing for earlier ones.
   void SetRate(uint64_t bytes_per_second) VARVE_REQUIRES(kDbMutex);
 
   // --- Writers' waits. To be called before and after a wait. Simultaneous waits of several threads
@@ -84,6 +89,8 @@ class StallControl {
   // Returns the wall time that writers have waited, including a current wait.
   uint64_t WaitedMicros() const VARVE_REQUIRES(kDbMutex);
   StallTotals& totals() VARVE_REQUIRES(kDbMutex) { return totals_; }
+  const StallTotals& totals() const VARVE_REQUIRES(kDbMutex) { return totals_; }
+  // A current wait counts from its begin even if it began before this.
   void ResetTotals() VARVE_REQUIRES(kDbMutex);
 
   SlowPathFlag& slow_path() { return slow_path_; }
@@ -93,16 +100,23 @@ class StallControl {
   void Calm() VARVE_REQUIRES(kDbMutex);
 
  private:
+  // Results of one pass over all families, and what listeners are to be told of it.
   struct Judged;
   struct News;
 
+  // Applies the rules to one family, sets its condition, and adds it to the results.
   void JudgeFamily(ColumnFamily* family, Judged* all) VARVE_REQUIRES(kDbMutex);
+  // Begins, adjusts or ends the delay of writes, by the largest debt and by whether the debt
+  // grows.
   void AdjustPace(const Judged& all, bool stopped_before) VARVE_REQUIRES(kDbMutex);
+  // Adds a family's change of condition, with its cause as text, to those to be told.
   void DescribeVerdict(const ColumnFamily& family, const StallVerdict& verdict,
                        const StallInput& input, std::vector<WriteStallInfo>* changes)
       VARVE_REQUIRES(kDbMutex);
+  // Adds the verdict to the family's counts of stalls, if it differs from the one in force.
   static void CountVerdict(ColumnFamily* family, const StallVerdict& verdict)
       VARVE_REQUIRES(kDbMutex);
+  // Calls listeners and writes to the LOG.
   void TellNews(const News& news) const VARVE_EXCLUDES(kDbMutex);
 
   DbMutex* const mu_;
@@ -111,11 +125,15 @@ class StallControl {
   const ErrorState& errors_;
   WorkSignal& work_;
 
+  // Hands out bytes to delayed writes.
   std::unique_ptr<DelayPacer> pacer_ VARVE_GUARDED_BY(kDbMutex);
+  // Number of families that delay, or stop, writes by their own rules.
   int delayed_families_ VARVE_GUARDED_BY(kDbMutex) = 0;
   int stopped_families_ VARVE_GUARDED_BY(kDbMutex) = 0;
+  // True if the stop ends with compactions, not with flushes.
   bool stopped_for_compaction_ VARVE_GUARDED_BY(kDbMutex) = false;
   bool stalled_for_compaction_ VARVE_GUARDED_BY(kDbMutex) = false;  // stopped or delayed
+  // Results of the last judgement, for readers of the state.
   int proximity_ VARVE_GUARDED_BY(kDbMutex) = 0;
   bool compactions_hurry_ VARVE_GUARDED_BY(kDbMutex) = false;
   std::string reason_ VARVE_GUARDED_BY(kDbMutex);
@@ -123,15 +141,18 @@ class StallControl {
   // Pending compaction bytes of the delayed family with the most.
   uint64_t last_debt_bytes_ VARVE_GUARDED_BY(kDbMutex) = 0;
 
+  // Where writers sleep while writes are stopped.
   CondVar stop_ended_;
   int waiting_writers_ VARVE_GUARDED_BY(kDbMutex) = 0;
   uint64_t waiting_since_ VARVE_GUARDED_BY(kDbMutex) = 0;  // start of the first current wait
   uint64_t waited_micros_ VARVE_GUARDED_BY(kDbMutex) = 0;  // excludes the current wait
   StallTotals totals_ VARVE_GUARDED_BY(kDbMutex);
 
+  // Changes in the order in which they happened, until one caller of Tell has reported them.
   std::vector<News> untold_ VARVE_GUARDED_BY(kDbMutex);
   bool telling_ VARVE_GUARDED_BY(kDbMutex) = false;
 
+  // The process-wide requests for urgency that this database has in force.
   SharedUrgency::Wish flush_haste_ VARVE_GUARDED_BY(kDbMutex){&SharedUrgency::OfFlushes()};
   SharedUrgency::Wish compaction_haste_ VARVE_GUARDED_BY(kDbMutex){&SharedUrgency::OfCompactions()};
   SlowPathFlag slow_path_;

@@ -12,6 +12,8 @@
 
 namespace varve {
 
+// Thread safety: that of CommitHost (db/write/commit_path.h), which says in which order and on
+// which thread each function is called.
 class WriteHost final : public CommitHost {
  public:
   // Uses the families, the logs, and the visible sequence number of the state.
@@ -29,6 +31,7 @@ class WriteHost final : public CommitHost {
   void Publish(SequenceNumber sequence) override {
     VARVE_ASSERT(sequence >= state_.versions->last_sequence());
     state_.versions->set_last_sequence(sequence);
+    state_.updates.Notify();
   }
   Status OnLogError(const Status& status) override;
   Status OnInsertError(const Status& status, SequenceNumber first, SequenceNumber last) override;
@@ -41,10 +44,15 @@ class WriteHost final : public CommitHost {
   }
   // Handles a step of two-phase commit.
   Status TakeStep(const WriteRequest& request, SequenceNumber sequence);
+  // Inserts the updates of a committed transaction. Adds their number to *inserted.
   Status InsertCommitted(const SectionStep& step, SequenceNumber sequence, uint64_t* inserted);
+  // Sets the slow path if a memtable is full, or all of them take too much memory, so that a later
+  // write switches them.
   void LookForFull();
+  // Adds to the tickers of writes.
   void CountWrite(uint64_t keys, uint64_t bytes) const;
 
+  // Borrowed parts of the engine, which outlives the commit path.
   const DbContext& context_;
   DbState& state_;
   ErrorHandler& errors_;

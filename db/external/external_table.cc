@@ -2,6 +2,14 @@
 
 // Writes a program's entries into the file of a table, in order; the file is made durable, or
 // deleted.
+//
+//       Create    the file is made; if it has other names, too, this one is removed first
+//       Add       points in strictly ascending order straight into the builder; ranges are kept
+//       Finish    ranges sorted and added, then filter, index, footer; sync, close
+//       ~         without Finish the file is deleted
+//
+// Entries have the sequence number 0. Two properties of the table say that a database which takes
+// the file may give all of them one number.
 
 #include "db/external/external_table.h"
 
@@ -10,6 +18,8 @@
 
 #include "varve/comparator.h"
 
+#include "table/format/unique_id.h"
+#include "table/inspect/prepared_file_info.h"
 #include "util/base/assert.h"
 #include "util/base/status_macros.h"
 #include "util/coding/fixed.h"
@@ -51,6 +61,7 @@ Status ExternalTable::Create(const ExternalTableRequest& request,
 
   TableBuildOptions build = made->request_.build;
   PutFixed32(&build.added_properties[kExternalVersionProperty], kExternalVersion);
+  // The number 0 stands for: none is assigned yet.
   PutFixed64(&build.added_properties[kExternalSequenceProperty], 0);
   VARVE_RETURN_IF_ERROR(TableBuilder::Create(build, made->file_.get(), &made->builder_));
   *table = std::move(made);
@@ -59,6 +70,7 @@ Status ExternalTable::Create(const ExternalTableRequest& request,
 
 ExternalTable::~ExternalTable() {
   if (finished_) return;
+  // The builder refers to the file, so it goes first.
   if (builder_ != nullptr) builder_->Abandon();
   builder_.reset();
   if (file_ == nullptr) return;
@@ -103,6 +115,8 @@ Status ExternalTable::AddWholeKey(ValueType type, const Slice& user_key, const S
   }
   if (!failed_.ok()) [[unlikely]]
     return failed_;
+  // Strictly ascending: two entries of one key would have the same number, and neither would be the
+  // newer one.
   if (points_ > 0) [[likely]] {
     const Slice last = ExtractUserKey(last_key_);
     const int order =
@@ -111,6 +125,7 @@ Status ExternalTable::AddWholeKey(ValueType type, const Slice& user_key, const S
       return RefuseOrder(user_key);
   } else {
     first_key_.assign(user_key.data(), user_key.size());
+    first_type_ = type;
   }
   // Every entry has sequence number 0 until a database takes the file.
   last_key_.resize(user_key.size() + kInternalKeyTrailerBytes);
@@ -118,6 +133,7 @@ Status ExternalTable::AddWholeKey(ValueType type, const Slice& user_key, const S
   if (!user_key.empty()) [[likely]]
     std::memcpy(last_key_.data(), user_key.data(), user_key.size());
   EncodeFixed64(last_key_.data() + user_key.size(), PackSequenceAndType(0, type));
+  // The entry counts even if the builder then fails, as the file fails with it.
   points_++;
   if (request_.build.persist_timestamps) [[likely]] {
     builder_->Add(last_key_, value);
@@ -140,6 +156,7 @@ Status ExternalTable::RefuseOrder(const Slice& user_key) const {
 
 Status ExternalTable::Fail(const Status& status) {
   VARVE_ASSERT(!status.ok());
+  // The first error stays. A table whose builder was interrupted can only be abandoned.
   failed_.UpdateIfOk(status);
   builder_->Abandon();
   return failed_;
@@ -152,9 +169,12 @@ Status ExternalTable::AddTombstone(const Slice& begin, const Slice& end, const S
   }
   const int order = request_.icmp->CompareKey(begin, end);
   if (order > 0) return Status::InvalidArgument(request_.path, "a range ends before it begins");
+  // An empty range deletes nothing.
   if (order == 0) return Status::OK();
   VARVE_RETURN_IF_ERROR(status());
 
+  // The table gets the key as it stores keys, perhaps without a timestamp; the ends of the range
+  // are reported with it.
   const Slice stored = Stored(timestamp);
   Tombstone& added = tombstones_.emplace_back();
   AppendInternalKey(&added.begin, begin.ToString() + stored.ToString(), 0, kTypeRangeDeletion);
@@ -172,6 +192,8 @@ Status ExternalTable::AddTombstone(const Slice& begin, const Slice& end, const S
 }
 
 Status ExternalTable::AddTombstones() {
+  // The program may add ranges in any order, and beside points, but a table has them sorted.
+  // Sorting is stable, so equal beginnings stay in the program's order.
   const InternalKeyComparator& icmp = *request_.build.icmp;
   std::stable_sort(
       tombstones_.begin(), tombstones_.end(),
@@ -192,6 +214,8 @@ Status ExternalTable::CloseFile() {
     }
   }
   VARVE_RETURN_IF_ERROR(file_->Close());
+  // Whatever a file system has done with the bytes, a table whose footer is not at its end cannot
+  // be opened.
   if (file_->file_size() != builder_->FileSize()) {
     return Status::Corruption(request_.path, "the table's size is not the file's");
   }
@@ -215,6 +239,21 @@ void ExternalTable::Describe(ExternalSstFileInfo* info) const {
   info->num_entries = points_;
   info->num_range_del_entries = tombstones_.size();
   info->version = kExternalVersion;
+  // An ingestion that gets this back need not open the table to learn its bounds. With timestamps
+  // the bounds depend on more than is kept here.
+  if (request_.icmp->timestamp_size() == 0) info->prepared_file_info = Prepare();
+}
+
+std::shared_ptr<const PreparedFileInfo> ExternalTable::Prepare() const {
+  auto prepared = std::make_shared<PreparedFileInfo>();
+  prepared->file_size = builder_->FileSize();
+  const TableBuildOptions& build = request_.build;
+  prepared->unique_id = TableUniqueId(build.db_id, build.db_session_id, build.file_number);
+  if (points_ > 0) {
+    AppendInternalKey(&prepared->smallest, first_key_, 0, first_type_);
+    prepared->largest = last_key_;
+  }
+  return prepared;
 }
 
 Status ExternalTable::Finish(ExternalSstFileInfo* info) {
@@ -225,6 +264,7 @@ Status ExternalTable::Finish(ExternalSstFileInfo* info) {
   VARVE_RETURN_IF_ERROR(CloseFile());
   if (checksum_ != nullptr) checksum_->Finalize();
   if (info != nullptr) Describe(info);
+  // Only now does the destructor leave the file.
   finished_ = true;
   return Status::OK();
 }

@@ -3,6 +3,16 @@
 
 // ExternalTable is a table that a program writes, outside of any database: one file, from its
 // creation to its last sync, and its description.
+//
+//      Add             key order, sequence number 0          TableBuilder
+//      AddTombstone    collected, as they come in any order
+//      Finish          tombstones, properties, footer; sync; close; description
+//
+// Entries have sequence number 0. The database that ingests the table gives all of them one number,
+// which replaces that; the properties say so.
+//
+// A file without Finish is of no use, and deleted. After an error each later call returns it, so
+// that a program may check only the last status.
 
 #include <cstdint>
 #include <memory>
@@ -43,6 +53,7 @@ struct ExternalTableRequest {
 // the destructor unless Finish returned OK.
 class ExternalTable {
  public:
+  // Creates the file, in place of any other one of that name.
   static Status Create(const ExternalTableRequest& request, std::unique_ptr<ExternalTable>* table);
   ~ExternalTable();
   ExternalTable(const ExternalTable&) = delete;
@@ -68,18 +79,25 @@ class ExternalTable {
   explicit ExternalTable(const ExternalTableRequest& request)
       : request_(request), bytewise_(request.icmp->order() == KeyOrder::kBytewise) {}
 
+  // Returns OK if the timestamp has the comparator's size.
   Status CheckTimestamp(const Slice& timestamp) const;
   // Adds a point whose key includes its checked timestamp.
   Status AddWholeKey(ValueType type, const Slice& user_key, const Slice& value);
   [[nodiscard]] Status status() const { return failed_.ok() ? builder_->status() : failed_; }
+  // Returns the error for a key that does not come after the last one.
   Status RefuseOrder(const Slice& user_key) const;
   // Returns the part of a timestamp that the table holds.
   [[nodiscard]] Slice Stored(const Slice& timestamp) const {
     return request_.build.persist_timestamps ? timestamp : Slice();
   }
+  // Adds the collected range deletions to the table, in order.
   Status AddTombstones();
+  // Syncs and closes the file.
   Status CloseFile();
+  // Fills in what the caller gets to know of the table.
   void Describe(ExternalSstFileInfo* info) const;
+  // Returns what an ingestion of the table would otherwise have to read from it.
+  std::shared_ptr<const PreparedFileInfo> Prepare() const;
 
   const ExternalTableRequest request_;
   const bool bytewise_;
@@ -91,10 +109,13 @@ class ExternalTable {
   // First user key and last internal key of the points, with their timestamps.
   std::string first_key_;
   std::string last_key_;
+  ValueType first_type_ = kTypeValue;
+  // Number of points that were added.
   uint64_t points_ = 0;
   std::string whole_key_;   // Key and timestamp.
   std::string stored_key_;  // Internal key without the timestamp.
 
+  // Range deletions in the order of their addition; they are written at the end.
   std::vector<Tombstone> tombstones_;
   // Smallest and largest user keys of the tombstones, with their timestamps.
   std::string smallest_begin_;

@@ -1,4 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// Wraps one table file in what a read of a column family needs: a version with the table in one
+// level, an empty memtable and a super-version over both.
+//
+//       super-version { empty memtable, version { L0: the table } }
+//
+// So a read of a file takes the paths of db/read, with their rules for merges, deletions, ranges
+// and timestamps. Nobody installs another super-version, and nothing is ever compacted.
+
 #include "db/external/single_table.h"
 
 #include <utility>
@@ -18,6 +27,7 @@ namespace varve {
 
 namespace {
 
+// Returns the options with defaults for pointers that an opening of a database would have set.
 std::shared_ptr<const Options> WithDefaults(const Options& given) {
   auto options = std::make_shared<Options>(given);
   if (options->env == nullptr) options->env = Env::Default();
@@ -30,6 +40,7 @@ std::shared_ptr<const Options> WithDefaults(const Options& given) {
 
 FileRef Describe(InspectedTable* table) {
   auto file = std::make_shared<FileMetaData>();
+  // Number and epoch only have to exist: there is no other table.
   file->number = 1;
   file->size = table->file_size;
   file->smallest = table->smallest;
@@ -41,14 +52,15 @@ FileRef Describe(InspectedTable* table) {
   file->unique_id = table->unique_id;
   file->timestamps_persisted = table->timestamps_persisted;
   file->SetCounts(CountsOf(*table->properties));
+  // The metadata owns the open reader, so no cache of tables is asked.
   file->reader.store(table->reader.release(), std::memory_order_release);
   return file;
 }
 
 }  // namespace
 
-SingleTable::SingleTable(const Options& options)
-    : options_(WithDefaults(options)), icmp_(options_->comparator) {}
+SingleTable::SingleTable(const Options& options, const std::string& path)
+    : path_(path), options_(WithDefaults(options)), icmp_(options_->comparator) {}
 
 SingleTable::~SingleTable() {
   if (super_version_ != nullptr) super_version_->Unref();
@@ -56,14 +68,14 @@ SingleTable::~SingleTable() {
 
 Status SingleTable::Open(const Options& options, const std::string& path,
                          std::shared_ptr<SingleTable>* table) {
-  std::shared_ptr<SingleTable> made(new SingleTable(options));
+  std::shared_ptr<SingleTable> made(new SingleTable(options, path));
   VARVE_RETURN_IF_ERROR(PrepareTableFactory(*made->options_));
-  VARVE_RETURN_IF_ERROR(made->OpenFile(path));
+  VARVE_RETURN_IF_ERROR(made->OpenFile());
   *table = std::move(made);
   return Status::OK();
 }
 
-Status SingleTable::OpenFile(const std::string& path) {
+Status SingleTable::OpenFile() {
   const std::shared_ptr<FileSystem> fs = options_->env->GetFileSystem();
   const FileOptions file_options(*options_);
   InspectOptions inspect;
@@ -73,14 +85,17 @@ Status SingleTable::OpenFile(const std::string& path) {
   inspect.factory = options_->table_factory;
   inspect.prefix_extractor = options_->prefix_extractor;
   inspect.statistics = options_->statistics.get();
+  // The file may be a database's table or one that SstFileWriter has made.
   inspect.writer = InspectOptions::Writer::kEither;
   inspect.past_cache = false;
   InspectedTable inspected;
-  VARVE_RETURN_IF_ERROR(InspectTable(path, inspect, &inspected));
+  VARVE_RETURN_IF_ERROR(InspectTable(path_, inspect, &inspected));
   reader_ = inspected.reader.get();
 
   std::vector<std::vector<FileRef>> levels(1);
   if (inspected.empty()) {
+    // A version has no place for a table without entries, so its reader is kept beside it, for its
+    // properties.
     empty_ = std::move(inspected.reader);
   } else {
     levels[0].push_back(Describe(&inspected));

@@ -19,6 +19,7 @@ namespace varve {
 // borrows the options' pointers.
 class SingleTable final : public SuperVersionSource {
  public:
+  // Opens a table file. Errors name the path.
   static Status Open(const Options& options, const std::string& path,
                      std::shared_ptr<SingleTable>* table);
   ~SingleTable() override;
@@ -30,15 +31,19 @@ class SingleTable final : public SuperVersionSource {
   SequenceNumber VisibleSequence() override { return kMaxSequenceNumber; }
   uint64_t SuperVersionNumber() const override { return super_version_->number(); }
 
+  // Returns the tree that has only this table.
   [[nodiscard]] const SuperVersion& super_version() const { return *super_version_; }
   [[nodiscard]] const TableReader& reader() const { return *reader_; }
   [[nodiscard]] const InternalKeyComparator& icmp() const { return icmp_; }
   [[nodiscard]] SystemClock* clock() const;
+  [[nodiscard]] const std::string& path() const { return path_; }
 
  private:
-  explicit SingleTable(const Options& options);
-  Status OpenFile(const std::string& path);
+  SingleTable(const Options& options, const std::string& path);
+  // Opens the reader, and makes the super-version.
+  Status OpenFile();
 
+  const std::string path_;
   const std::shared_ptr<const Options> options_;
   const InternalKeyComparator icmp_;
   SuperVersion* super_version_ = nullptr;  // Holds one reference.

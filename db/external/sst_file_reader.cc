@@ -1,17 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Implements SstFileReader: the calls of a database, over a tree of one table.
+//
+// A reader has one table and no database: there are no blob files, no snapshots but those that a
+// program names, and the whole table is visible without one.
 
 #include "varve/sst_file_reader.h"
 
 #include <algorithm>
 #include <numeric>
+#include <string>
 #include <utility>
 
 #include "varve/snapshot.h"
 #include "varve/utilities/types_util.h"
 
 #include "db/external/single_table.h"
+#include "db/read/blob_read.h"
 #include "db/read/db_iterator.h"
 #include "db/read/get.h"
 #include "db/read/merge_read.h"
@@ -31,6 +36,7 @@ Status NotOpen() {
   return Status::InvalidArgument("SstFileReader: no file is open");
 }
 
+// Without a snapshot everything is visible, whatever numbers the file's entries have.
 SequenceNumber SequenceOf(const ReadOptions& options) {
   return options.snapshot != nullptr ? options.snapshot->GetSequenceNumber() : kMaxSequenceNumber;
 }
@@ -65,6 +71,8 @@ class RawIterator final : public Iterator {
   Status status() const override { return refused_.ok() ? source_->status() : refused_; }
 
  private:
+  // Comparators read a trailer behind the user's key without looking at the length, so a target
+  // without one is refused.
   bool Takes(const Slice& target) {
     refused_ = target.size() >= kInternalKeyTrailerBytes + table_->icmp().timestamp_size()
                    ? Status::OK()
@@ -91,6 +99,12 @@ struct SstFileReader::Rep {
   }
   void MultiGet(const ReadOptions& read_options, const std::vector<Slice>& keys,
                 PinnableSlice* values, Status* statuses) const;
+  // Adds the file's name to the error of a reference to a blob file, which lacks it.
+  Status OfTable(const Status& s) const {
+    const bool may_lack = s.IsNotSupported() || s.IsCorruption();
+    if (!may_lack || s.ToString().find(table->path()) != std::string::npos) return s;
+    return Status::CopyAppendMessage(s, "; table ", table->path());
+  }
 
   const Options options;
   std::shared_ptr<SingleTable> table;  // null: no file is open
@@ -112,6 +126,8 @@ void SstFileReader::Rep::MultiGet(const ReadOptions& read_options, const std::ve
   std::vector<uint32_t> places(keys.size());
   std::iota(places.begin(), places.end(), uint32_t{0});
   MultiGetFromSuperVersion(&call, table->super_version(), SequenceOf(read_options), places);
+  std::transform(statuses, statuses + keys.size(), statuses,
+                 [this](const Status& s) { return OfTable(s); });
 } catch (...) {
   std::fill_n(statuses, keys.size(), CaughtException());
 }
@@ -156,8 +172,15 @@ Status SstFileReader::Get(const ReadOptions& options, const Slice& key, Pinnable
   VARVE_RETURN_IF_ERROR(GetFromSuperVersion(options, super_version, &lookup, statistics,
                                             /*skip_memtables=*/true));
   if (lookup.state() == PointLookup::State::kFound) return Status::OK();
+  if (lookup.state() == PointLookup::State::kReference) {
+    // A table of a database may refer to blob files, which are not here: this gives the error that
+    // says so.
+    const Status s = ReadReference(options, super_version, lookup, value);
+    value->Reset();
+    return rep_->OfTable(s);
+  }
   if (lookup.operands() == nullptr) return Status::NotFound();
-  return MergeForRead(options, super_version, &lookup, value, statistics);
+  return rep_->OfTable(MergeForRead(options, super_version, &lookup, value, statistics));
 } catch (...) {
   return CaughtException();
 }
@@ -190,10 +213,12 @@ std::vector<Status> SstFileReader::MultiGet(const ReadOptions& options,
 }
 
 void SstFileReader::MayMatch(const ReadOptions& options, const Slice* keys, size_t num_keys,
-                             bool* results) {
+                             bool* results) try {
   std::fill_n(results, num_keys, true);
   if (rep_->table == nullptr) return;
   const InternalKeyComparator& icmp = rep_->table->icmp();
+  // The largest timestamp: a filter knows keys without it, but the lookup needs one of the right
+  // size.
   const std::string newest = icmp.FirstUserKey("");
   const ReadTimestamp as_of =
       newest.empty() ? ReadTimestamp() : ReadTimestamp{&icmp, Slice(newest)};
@@ -201,6 +226,8 @@ void SstFileReader::MayMatch(const ReadOptions& options, const Slice* keys, size
     const PointLookup lookup(keys[i], kMaxSequenceNumber, nullptr, nullptr, as_of);
     results[i] = rep_->table->reader().KeyMayMatch(options, lookup);
   }
+} catch (...) {
+  std::fill_n(results, num_keys, true);  // Nothing is known of them.
 }
 
 std::unique_ptr<Iterator> SstFileReader::NewTableIterator() {
@@ -218,12 +245,14 @@ std::shared_ptr<const TableProperties> SstFileReader::GetTableProperties() const
   return rep_->table == nullptr ? nullptr : rep_->table->reader().properties();
 }
 
-Status SstFileReader::VerifyChecksum(const ReadOptions& options) {
+Status SstFileReader::VerifyChecksum(const ReadOptions& options) try {
   if (rep_->table == nullptr) return NotOpen();
   return rep_->table->reader().VerifyChecksum(options);
+} catch (...) {
+  return CaughtException();
 }
 
-Status SstFileReader::VerifyNumEntries(const ReadOptions& options) {
+Status SstFileReader::VerifyNumEntries(const ReadOptions& options) try {
   if (rep_->table == nullptr) return NotOpen();
   uint64_t points = 0;
   const auto count = [&](const Slice&, const Slice&) {
@@ -237,6 +266,8 @@ Status SstFileReader::VerifyNumEntries(const ReadOptions& options) {
   return Status::Corruption("the table's properties speak of " +
                             std::to_string(properties.num_entries) + " entries, and it has " +
                             std::to_string(found));
+} catch (...) {
+  return CaughtException();
 }
 
 }  // namespace varve

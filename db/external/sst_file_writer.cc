@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Implements SstFileWriter: it turns options into a table's, and writes one file after the other.
+//
+// The writer keeps options as a database would have them, so that its tables differ from a
+// database's only in their properties. It can write several files, one after the other; each has a
+// number, from which its unique id follows together with the session.
 
 #include "varve/sst_file_writer.h"
 
@@ -17,6 +21,7 @@
 #include "db/recovery/sanitize.h"
 #include "util/base/caught_exception.h"
 #include "util/base/status_macros.h"
+#include "util/key/entity.h"
 
 namespace varve {
 
@@ -61,6 +66,8 @@ struct SstFileWriter::Rep {
       return Status::InvalidArgument("SstFileWriter: no file is open");
     try {
       return step(*table);
+      // An exception, of a collector for example, leaves the builder in an unknown state: the file
+      // is lost, and every later call says why.
     } catch (...) {
       return table->Fail(CaughtException());
     }
@@ -94,6 +101,8 @@ SstFileWriter::Rep::Rep(const EnvOptions& given_env_options, const Options& give
       session_id(NewSessionId(EnvOf(given))),
       host_name(HostNameForTables(given)) {
   if (!options.persist_user_defined_timestamps && icmp.timestamp_size() != 0) {
+    // The table orders bare keys, so only comparators are possible for which that order is known:
+    // the built-in ones.
     const Comparator* const bare = ComparatorWithoutTimestamp(icmp.user_comparator());
     if (bare != nullptr) {
       order_without_timestamp = std::make_unique<InternalKeyComparator>(bare);
@@ -120,6 +129,7 @@ TableBuildOptions SstFileWriter::Rep::MakeBuildOptions() const {
   build.icmp = &icmp;
   if (order_without_timestamp != nullptr) {
     build.icmp = order_without_timestamp.get();
+    // The table names the comparator with timestamps, since the family that takes it has that one.
     build.comparator_name = icmp.user_comparator()->Name();
     build.persist_timestamps = false;
   }
@@ -209,8 +219,12 @@ Status SstFileWriter::Merge(const Slice& user_key, const Slice& value) {
       [&](ExternalTable& table) { return table.Add(kTypeMerge, user_key, Slice(), value); });
 }
 
-Status SstFileWriter::PutEntity(const Slice& /*user_key*/, const WideColumns& /*columns*/) {
-  return Status::NotSupported("SstFileWriter::PutEntity");
+Status SstFileWriter::PutEntity(const Slice& user_key, const WideColumns& columns) {
+  std::string entity;
+  return rep_->Run([&](ExternalTable& table) -> Status {
+    VARVE_RETURN_IF_ERROR(EncodeEntity(columns, &entity));
+    return table.Add(kTypeWideColumnEntity, user_key, Slice(), entity);
+  });
 }
 
 Status SstFileWriter::Delete(const Slice& user_key) {
@@ -235,11 +249,13 @@ Status SstFileWriter::DeleteRange(const Slice& begin_key, const Slice& end_key,
 }
 
 Status SstFileWriter::Finish(ExternalSstFileInfo* file_info) {
+  // The file stays open, so that something may still be added.
   if (rep_->table != nullptr && rep_->table->empty()) {
     return Status::InvalidArgument("SstFileWriter::Finish: nothing was added to the file");
   }
   const Status s = rep_->Run([&](ExternalTable& table) { return table.Finish(file_info); });
   if (s.ok()) rep_->finished_bytes = rep_->table->FileSize();
+  // Whatever the result, the next Open may come; a file that failed is deleted here.
   rep_->table.reset();
   return s;
 }

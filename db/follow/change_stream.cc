@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // An acknowledgement moves the position in memory at once. The MANIFEST gets it before a log is
-// released that a crash might need: logs are held from the MANIFEST's position on.
+// released that a crash might need: logs stay from the MANIFEST's position on.
+//
+// Three positions ascend: what is stored in the MANIFEST, what the user has acknowledged, and what
+// the reader has given out. Logs stay from the first one on; after a crash the stream begins there,
+// and gives out again what lies between. `needed_` remembers from which log a reader would have to
+// begin for a given number, as a position has to name one.
 
 #include "db/follow/change_stream.h"
 
@@ -22,7 +27,14 @@ namespace varve {
 namespace {
 
 constexpr size_t kStreamNameBytesMax = 256;
-constexpr uint64_t kLongestNapMicros = 1000;
+// A reader that has just run out of records looks again after this: a busy writer has made more by
+// then, and need not wake it.
+constexpr std::chrono::nanoseconds kNap = std::chrono::microseconds(20);
+// Sleep until what is there is looked at again if it could not be read yet: not all of the reasons
+// wake.
+constexpr std::chrono::nanoseconds kLongestSleepBehind = std::chrono::milliseconds(10);
+constexpr std::chrono::nanoseconds kLongestSleep = std::chrono::hours(1);
+constexpr uint64_t kLongestWaitMicros = uint64_t{365} * 24 * 3600 * 1000 * 1000;
 
 Status ExpiredStream(const ChangePosition& position) {
   return Status::Expired("change stream '" + position.name + "'",
@@ -32,6 +44,8 @@ Status ExpiredStream(const ChangePosition& position) {
                              "and open a new one, with a copy of the database");
 }
 
+// Returns unix seconds, or 0 if there is no clock; a position that was last moved at 0 does not
+// expire by time.
 uint64_t SecondsNow(const Engine& engine) {
   int64_t time = 0;
   return engine.context.clock()->GetCurrentTime(&time).ok() && time > 0
@@ -39,7 +53,8 @@ uint64_t SecondsNow(const Engine& engine) {
              : 0;
 }
 
-// A stream that expires before this is not stored.
+// Logs the position in the MANIFEST. Returns the stream's expiry instead, with nothing stored, if
+// it expired before the mutex was taken: a stored position would hide that its logs are gone.
 Status Store(Engine* engine, const ChangePosition& position) {
   DbLock lock(&engine->state.mu);
   ChangePosition now;
@@ -49,20 +64,24 @@ Status Store(Engine* engine, const ChangePosition& position) {
   return engine->state.versions->StoreChangePosition(position, engine->context.directory());
 }
 
+// Thread safety: none, except that the position may expire at any time.
 class NamedStream final : public ChangeStream {
  public:
-  // The position is claimed, and released with the stream.
+  // The caller has claimed the position. The stream gives it back at its end if Begin or Resume has
+  // succeeded; otherwise the caller does.
   NamedStream(std::shared_ptr<Engine> engine, ChangePosition position, SequenceNumber from,
-              bool durable_only)
+              const ChangeStreamOptions& options)
       : engine_(std::move(engine)),
         position_(std::move(position)),
         given_out_(from - 1),
         reader_(engine_, {.from = from,
-                          .durable_only = durable_only,
+                          .durable_only = options.durable_only,
                           .held_by_others = true,
-                          .first_log = position_.log}) {}
+                          .first_log = position_.log,
+                          .all_held = position_.log == 0 && options.from == 0}) {}
   ~NamedStream() override {
-    if (begun_) BestEffort([this] { Save().PermitUncheckedError(); });
+    if (!begun_) return;
+    BestEffort([this] { Save().PermitUncheckedError(); });
     engine_->state.positions.GiveBack(position_.name);
   }
 
@@ -80,33 +99,51 @@ class NamedStream final : public ChangeStream {
 
  private:
   Status ReadNext(ChangeRecord* record);
+  // Returns Expired if the position has expired.
   Status CheckNotExpired() const;
+  // Adds the families that may have unlogged writes in the gap; leaves record->families unset if
+  // that is not known.
+  void NameFamilies(const UpdateReader::Update& gap, ChangeRecord* record);
+  // Notes that a reader which begins at `first` needs the logs from `log` on.
   void NoteNeeded(SequenceNumber first, uint64_t log) {
     if (needed_.back().second != log) needed_.emplace_back(first, log);
   }
+  // True if something visible has not been read.
+  bool IsBehind() const { return reader_.position() <= engine_->state.versions->last_sequence(); }
+  // Moves the position in memory: everything before `next` is acknowledged.
   void MoveTo(SequenceNumber next);
-  // Stores the position, and releases older logs.
+  // Stores the position in the MANIFEST, and then releases older logs.
   Status Save();
 
   const std::shared_ptr<Engine> engine_;
   ChangePosition position_;
+  // True once the position may be given back by the destructor.
   bool begun_ = false;
   uint64_t stored_log_ = 0;  // The MANIFEST's log and position.
   SequenceNumber stored_next_ = 0;
+  // The last number that Next has given out, in a batch or in a gap.
   SequenceNumber given_out_;
   UpdateReader reader_;
+  // These are what the reader gave last. While pending_ is true, Next has not passed it on yet.
+  UpdateReader::Met met_ = UpdateReader::Met::kNothing;
+  UpdateReader::Update update_;
+  bool pending_ = false;
   // A reader that begins at the first number needs the logs from the second on; both ascend. The
   // first entry is at or before the position.
   std::deque<std::pair<SequenceNumber, uint64_t>> needed_;
 };
 
 Status NamedStream::Begin() {
+  // The list of positions keeps all logs from deletion meanwhile, so none of those that are looked
+  // at can go.
   VARVE_RETURN_IF_ERROR(reader_.Start());
   if (reader_.begins_late()) {
     return Status::NotFound("change stream '" + position_.name + "'",
                             "the log that had sequence number " + std::to_string(position_.next) +
                                 " is not there any more");
   }
+  // The position is known to need this log only now that the reader has found the first record.
+  // Until here the list of positions kept all logs for it.
   position_.log = reader_.OldestLogNeeded();
   needed_.emplace_back(position_.next, position_.log);
   engine_->state.positions.Move(position_.name, position_.next, position_.log,
@@ -116,22 +153,27 @@ Status NamedStream::Begin() {
   return s;
 }
 
+// Continues at the position that the MANIFEST has, or at `from` if that differs. An error leaves
+// the stored position as it was.
 Status NamedStream::Resume(SequenceNumber from) {
   VARVE_RETURN_IF_ERROR(CheckNotExpired());
   stored_log_ = position_.log;
   stored_next_ = position_.next;
   needed_.emplace_back(position_.next, position_.log);
   VARVE_RETURN_IF_ERROR(reader_.Start());
+  // An opening that has lost the logs has not told it yet, so the stream says so itself, with the
+  // same error.
   if (reader_.begins_late()) {
     ChangePosition lost = position_;
     lost.first_lost = position_.next;
     lost.last_lost = engine_->state.versions->last_sequence();
     return ExpiredStream(lost);
   }
+  if (from != position_.next) {
+    needed_.emplace_back(from, reader_.OldestLogNeeded());
+    MoveTo(from);
+  }
   begun_ = true;
-  if (from == position_.next) return Status::OK();
-  needed_.emplace_back(from, reader_.OldestLogNeeded());
-  MoveTo(from);
   return Status::OK();
 }
 
@@ -143,15 +185,31 @@ Status NamedStream::CheckNotExpired() const {
   return Status::OK();
 }
 
+void NamedStream::NameFamilies(const UpdateReader::Update& gap, ChangeRecord* record) {
+  DbLock lock(&engine_->state.mu);
+  // An earlier opening wrote these numbers, and with it went the knowledge whose they are.
+  if (gap.first < engine_->state.families_known_from) return;
+  record->families.emplace();
+  for (const auto& [id, family] : engine_->state.families.all()) {
+    if (family->MayHaveUnlogged(gap.first, gap.last)) record->families->push_back(family->name());
+  }
+  std::ranges::sort(*record->families);
+}
+
+// The expiry is checked before and after the reading: a record that was read from a log which is
+// being removed must not be given out. After an error nothing was given out, and the next call
+// gives the same record.
 Status NamedStream::ReadNext(ChangeRecord* record) {
   if (record == nullptr) return Status::InvalidArgument("change stream: the place is null");
   *record = ChangeRecord();
   VARVE_RETURN_IF_ERROR(CheckNotExpired());
-  UpdateReader::Update update;
-  const UpdateReader::Met met = reader_.Next(&update);
+  // The reader is not asked again while what it gave last was not passed on, as for lack of memory.
+  if (!pending_) met_ = reader_.Next(&update_);
+  pending_ = met_ == UpdateReader::Met::kBatch || met_ == UpdateReader::Met::kGap;
+  const UpdateReader::Update& update = update_;
   // If the position expired meanwhile, its logs may have been overwritten.
   VARVE_RETURN_IF_ERROR(CheckNotExpired());
-  switch (met) {
+  switch (met_) {
     case UpdateReader::Met::kNothing:
       // Logs before this one are not needed any more, if all is acknowledged.
       NoteNeeded(given_out_ + 1, reader_.OldestLogNeeded());
@@ -164,38 +222,59 @@ Status NamedStream::ReadNext(ChangeRecord* record) {
     case UpdateReader::Met::kBatch:
       record->kind = ChangeRecord::Kind::kBatch;
       record->batch = WriteBatch(update.batch.ToString());
+      // A reader that has to begin anew at this number needs that log. An acknowledgement up to
+      // there will then release those before it.
       NoteNeeded(update.first, update.log);
       break;
     case UpdateReader::Met::kGap:
       record->kind = ChangeRecord::Kind::kGap;
       record->gap = update.lost ? ChangeRecord::Gap::kLost : ChangeRecord::Gap::kNotLogged;
+      if (!update.lost) NameFamilies(update, record);
       break;
   }
   record->first = update.first;
   record->last = update.last;
   given_out_ = update.last;
+  pending_ = false;
   return Status::OK();
 }
 
+// Looks, naps once, and then sleeps until a writer signals, until there is a record or the time is
+// over. OK with a record of kind kNothing says that the time is over.
 Status NamedStream::WaitNext(uint64_t timeout_micros, ChangeRecord* record) {
-  const auto end = std::chrono::steady_clock::now() + std::chrono::microseconds(timeout_micros);
-  for (uint64_t nap = 20;; nap = std::min(nap * 2, kLongestNapMicros)) {
+  using std::chrono::nanoseconds;
+  const auto end = std::chrono::steady_clock::now() +
+                   std::chrono::microseconds(std::min(timeout_micros, kLongestWaitMicros));
+  WakeSignal& updates = engine_->state.updates;
+  for (bool napped = false;; napped = true) {
+    // The signal is armed before the look, so that a write that becomes visible between the look
+    // and the sleep ends the sleep at once.
+    const uint32_t round = napped ? updates.Arm() : 0;
     VARVE_RETURN_IF_ERROR(Next(record));
     if (record->kind != ChangeRecord::Kind::kNothing) return Status::OK();
-    const auto now = std::chrono::steady_clock::now();
-    if (now >= end) return Status::OK();
-    std::this_thread::sleep_for(
-        std::min<std::chrono::nanoseconds>(end - now, std::chrono::microseconds(nap)));
+    const nanoseconds left = end - std::chrono::steady_clock::now();
+    if (left <= nanoseconds::zero()) return Status::OK();
+    // The first look and a short sleep are cheaper than arming the signal: while records keep
+    // coming, no writer has to wake this thread.
+    if (!napped) {
+      std::this_thread::sleep_for(std::min(left, kNap));
+      continue;
+    }
+    const nanoseconds most = std::min(left, IsBehind() ? kLongestSleepBehind : kLongestSleep);
+    updates.Sleep(round, static_cast<uint64_t>(most.count()));
   }
 }
 
 void NamedStream::MoveTo(SequenceNumber next) {
+  // The last entry that does not lie behind the position says which log it needs.
   while (needed_.size() > 1 && needed_[1].first <= next) needed_.pop_front();
   position_.next = next;
   position_.log = needed_.front().second;
   engine_->state.positions.Move(position_.name, next, position_.log, SecondsNow(*engine_));
 }
 
+// Numbers up to `last` are acknowledged in memory at once. An error of storing leaves that so, and
+// the next call tries again.
 Status NamedStream::Acknowledge(SequenceNumber last, bool durably) try {
   if (last > given_out_) {
     return Status::InvalidArgument(
@@ -204,16 +283,22 @@ Status NamedStream::Acknowledge(SequenceNumber last, bool durably) try {
   }
   VARVE_RETURN_IF_ERROR(CheckNotExpired());
   if (last >= position_.next) MoveTo(last + 1);
+  // An acknowledgement is stored without being asked for only if it releases a log. Otherwise each
+  // of them would cost a write to the MANIFEST.
   const bool must = durably ? stored_next_ != position_.next : stored_log_ != position_.log;
   return must ? Save() : Status::OK();
 } catch (...) {
   return CaughtException();
 }
 
+// Does nothing if the MANIFEST has the position already. After an error the stored one still
+// counts, and the logs stay from there on.
 Status NamedStream::Save() {
   if (stored_next_ == position_.next && stored_log_ == position_.log) return Status::OK();
   const OpenCall call(&engine_->lifecycle);
   if (!call.inside()) return engine_->lifecycle.CheckOpen();
+  // The MANIFEST comes first. If the logs were released first, a crash in between would leave a
+  // position whose logs are gone.
   VARVE_RETURN_IF_ERROR(Store(engine_.get(), position_));
   stored_next_ = position_.next;
   stored_log_ = position_.log;
@@ -231,6 +316,8 @@ Status CheckStreamOptions(const Engine& engine, const ChangeStreamOptions& optio
   return Status::OK();
 }
 
+// Makes a position that does not exist yet. From Add on the list keeps all logs for it, so nothing
+// that it needs goes before Begin knows its log. A failure removes it again.
 Status MakePosition(const std::shared_ptr<Engine>& engine, const ChangeStreamOptions& options,
                     std::unique_ptr<ChangeStream>* stream) {
   const SequenceNumber written = engine->state.versions->last_sequence();
@@ -239,15 +326,18 @@ Status MakePosition(const std::shared_ptr<Engine>& engine, const ChangeStreamOpt
   position.next = options.from == 0 ? written + 1 : options.from;
   position.max_bytes = options.max_retained_bytes;
   position.max_seconds = options.max_idle_seconds;
+  // A position beyond the newest number would pass over writes that are still to come.
   if (position.next > written + 1) {
     return Status::NotFound("OpenChangeStream: sequence number " + std::to_string(options.from) +
                             " is not written yet; the last one is " + std::to_string(written));
   }
   const uint64_t now = SecondsNow(*engine);
   VARVE_RETURN_IF_ERROR(engine->state.positions.Add(position, engine->state.logs.get(), now));
+  // The stream begins behind what is written now. The number is read only now that no log can be
+  // deleted: with an earlier one, the logs of writes in between might be gone.
+  if (options.from == 0) position.next = engine->state.versions->last_sequence() + 1;
   Status s = Guarded([&] {
-    auto made =
-        std::make_unique<NamedStream>(engine, position, position.next, options.durable_only);
+    auto made = std::make_unique<NamedStream>(engine, position, position.next, options);
     Status begun = made->Begin();
     if (begun.ok()) *stream = std::move(made);
     return begun;
@@ -255,18 +345,19 @@ Status MakePosition(const std::shared_ptr<Engine>& engine, const ChangeStreamOpt
   if (s.ok()) {
     engine->jobs->periodic.Wake();
   } else {
-    engine->state.positions.GiveBack(position.name);
-    engine->state.positions.Remove(position.name).PermitUncheckedError();
+    engine->state.positions.Remove(position.name);
   }
   return s;
 }
 
+// Continues a position that the caller has claimed, at `options.from` if that is given; what lies
+// before it counts as acknowledged.
 Status ResumePosition(const std::shared_ptr<Engine>& engine, const ChangeStreamOptions& options,
                       const ChangePosition& position, std::unique_ptr<ChangeStream>* stream) {
   const SequenceNumber from = options.from == 0 ? position.next : options.from;
   const SequenceNumber written = engine->state.versions->last_sequence();
   const SequenceNumber first = position.next;
-  auto made = std::make_unique<NamedStream>(engine, position, from, options.durable_only);
+  auto made = std::make_unique<NamedStream>(engine, position, from, options);
   if (from < first || from > std::max(written + 1, first)) {
     return Status::InvalidArgument("OpenChangeStream: from is " + std::to_string(from) +
                                    ", the position '" + options.name + "' is at " +
@@ -280,6 +371,8 @@ Status ResumePosition(const std::shared_ptr<Engine>& engine, const ChangeStreamO
 
 }  // namespace
 
+// A position that exists is claimed and continued; one that does not is made, if the options ask
+// for that.
 Status OpenNamedStream(const std::shared_ptr<Engine>& engine, const ChangeStreamOptions& options,
                        std::unique_ptr<ChangeStream>* stream) {
   if (stream == nullptr) return Status::InvalidArgument("OpenChangeStream: the place is null");
@@ -287,6 +380,8 @@ Status OpenNamedStream(const std::shared_ptr<Engine>& engine, const ChangeStream
   ChangePosition position;
   Status s = engine->state.positions.Claim(options.name, &position);
   if (s.ok()) {
+    // The claim is this call's until a stream exists, and is given back after any failure, an
+    // exception included.
     s = Guarded([&] { return ResumePosition(engine, options, position, stream); });
     if (!s.ok()) engine->state.positions.GiveBack(options.name);
     return s;
@@ -295,13 +390,20 @@ Status OpenNamedStream(const std::shared_ptr<Engine>& engine, const ChangeStream
   return MakePosition(engine, options, stream);
 }
 
+// Fails with Busy while a stream has the position. After an error the position is still there.
 Status DropNamedStream(Engine* engine, const std::string& name) {
   ChangePosition position;
   VARVE_RETURN_IF_ERROR(engine->state.positions.Claim(name, &position));
+  // The MANIFEST forgets the position first. If that fails it is as before, and may be claimed
+  // again.
   position.dropped = true;
   Status s = Guarded([&] { return Store(engine, position); });
-  engine->state.positions.GiveBack(name);
-  return s.ok() ? engine->state.positions.Remove(name) : s;
+  if (s.ok()) {
+    engine->state.positions.Remove(name);
+  } else {
+    engine->state.positions.GiveBack(name);
+  }
+  return s;
 }
 
 }  // namespace varve

@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// A log that is read may move at any time: from the live ones into the archive, and from there
+// away. Every look-up tries the live place first and then the archive, in the direction of the
+// move, so that it does not miss a log that moves meanwhile.
+
 #include "db/follow/log_files.h"
 
 #include <algorithm>
@@ -6,6 +11,7 @@
 
 #include "db/engine/engine.h"
 #include "db/engine/log_archive.h"
+#include "util/base/canary.h"
 #include "util/base/status_macros.h"
 #include "util/env/file_names.h"
 #include "util/env/io_error.h"
@@ -33,7 +39,8 @@ Status LogFiles::List(std::vector<uint64_t>* numbers) const {
 Status LogFiles::After(uint64_t number, uint64_t* next) const {
   std::vector<uint64_t> numbers;
   VARVE_RETURN_IF_ERROR(List(&numbers));
-  const auto it = std::ranges::upper_bound(numbers, number);
+  auto it = std::ranges::upper_bound(numbers, number);
+  if (VARVE_CANARY(kStreamPassesLog) && numbers.end() - it > 1) ++it;
   *next = it == numbers.end() ? 0 : *it;
   return Status::OK();
 }
@@ -51,7 +58,11 @@ Status LogFiles::Open(uint64_t number, std::unique_ptr<wal::LogTail>* tail) cons
   return IsMissing(s) ? LogIsMissing(path) : Status(s);
 }
 
+// Asks the log set first. A log that is in the archive, or is on its way there, is described by its
+// file.
 Status LogFiles::View(uint64_t number, LogSet::LogView* view, bool* settled) const {
+  // A log that the set no longer knows does not change any more: its size is that of the file, and
+  // all of it counts as synced.
   const bool in_use = engine_.state.logs->View(number, view) && view->number == number;
   if (settled != nullptr) *settled = !in_use;
   if (in_use) return Status::OK();

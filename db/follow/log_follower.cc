@@ -1,4 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// Reads the logs of a running writer in order. The difficulty is the end of a log: the writer may
+// be about to add to it, may have begun the next one, or may have lost the end in a crash. A log is
+// left only when the next one has a record, since the writer switches logs only when the old one is
+// complete; the old log is then read once more, because records may have come between the last look
+// and the switch.
+//
+// Whether the end that was read is the real end is told by the next log's predecessor record, by
+// the next sequence number, or, in doubt, by a second look at the MANIFEST, which names newer
+// tables if a log came and went unseen.
+
 #include "db/follow/log_follower.h"
 
 #include <algorithm>
@@ -6,6 +17,7 @@
 
 #include "db/write/batch_reader.h"
 #include "util/base/assert.h"
+#include "util/base/caught_exception.h"
 #include "util/base/status_macros.h"
 #include "util/coding/fixed.h"
 #include "util/env/file_names.h"
@@ -55,6 +67,8 @@ LogFollower::~LogFollower() = default;
 
 // No other thread uses the replay's versions.
 void LogFollower::NoteNeeds(ManifestReplay* replay) VARVE_NO_THREAD_SAFETY_ANALYSIS {
+  // Families that this process has not opened need nothing here, whatever logs the primary keeps
+  // for them.
   log_numbers_.clear();
   needed_ = UINT64_MAX;
   for (const auto& [id, family] : replay->families()) {
@@ -79,6 +93,7 @@ Status LogFollower::ListLogs(std::vector<uint64_t>* logs) const {
     uint64_t number = 0;
     FileType type;
     if (!ParseFileName(name, &number, &type) || type != kWalFile) continue;
+    // A name with a larger number is no log of a database.
     if (number <= kMaxFoundFileNumber) logs->push_back(number);
   }
   std::sort(logs->begin(), logs->end());
@@ -99,6 +114,8 @@ Status LogFollower::FindFirst(const std::vector<uint64_t>& logs, ManifestReplay*
     *first = kept != 0 ? kept : *oldest;
     return Status::OK();
   }
+  // A MANIFEST of another program may not say which logs it keeps for prepared transactions. Then
+  // each is looked through.
   for (auto log = oldest; log != logs.end() && *log < *first; ++log) {
     bool has_sections = false;
     VARVE_RETURN_IF_ERROR(HasSections(context.fs().get(), context.LogFileOptions(),
@@ -115,6 +132,9 @@ Status LogFollower::Open(uint64_t number, std::unique_ptr<wal::LogTail>* tail) c
                             context.LogFileOptions(), tail);
 }
 
+// Reads the current log to its end, then looks for a later one that has a record. If there is one,
+// the current log is read once more, the record is compared with where it ended, and only then is
+// the current log left.
 Status LogFollower::ReadOn(ManifestReplay* replay) {
   NoteNeeds(replay);
   manifest_at_ = std::to_string(replay->largest_number()) + " " +
@@ -125,6 +145,8 @@ Status LogFollower::ReadOn(ManifestReplay* replay) {
   if (tail_ == nullptr) VARVE_RETURN_IF_ERROR(FindFirst(logs, replay, &first));
   for (;;) {
     if (tail_ != nullptr) VARVE_RETURN_IF_ERROR(Drain());
+    // The list was made before the current log was read on: whatever comes behind it in the list
+    // began later.
     const auto next = tail_ != nullptr ? std::ranges::upper_bound(logs, tail_->number())
                                        : std::ranges::lower_bound(logs, first);
     if (next == logs.end()) return Status::OK();
@@ -146,17 +168,23 @@ Status LogFollower::ReadOn(ManifestReplay* replay) {
     }
     if (tail_ != nullptr) VARVE_RETURN_IF_ERROR(Drain());
     VARVE_RETURN_IF_ERROR(CheckFollows(record, *next));
+    // The record was read only to know that the log has begun, and is read again as the first one
+    // of its log.
     tail->PutBack();
     MoveTo(std::move(tail));
   }
 }
 
+// Compares where the current log ended with what the next one says. The end is the real one, or it
+// is missing, which is Corruption; if the next log does not tell, that is an error once, so that
+// the MANIFEST is read again.
 Status LogFollower::CheckFollows(const Slice& first, uint64_t next) {
   const uint64_t before = number();
   if (before != 0 && needed_ > before) return Status::OK();  // Its missing records are in tables.
   PredecessorLog mark;
   const DbContext& context = engine_->context;
   if (ParsePredecessorRecord(first, &mark)) {
+    // The log that the record speaks of is needed by nobody, or was read before the last one.
     if (mark.number < needed_ || mark.number < before) return Status::OK();
     if (mark.number == before && end() >= mark.bytes) return Status::OK();
     return Status::Corruption(
@@ -170,6 +198,8 @@ Status LogFollower::CheckFollows(const Slice& first, uint64_t next) {
   // Writes without the log may have used the missing numbers, or a log has come and gone meanwhile:
   // the MANIFEST has moved on then.
   const std::string here = std::to_string(before) + " " + std::to_string(next) + " " + manifest_at_;
+  // The first time this is an error, so that the caller reads the MANIFEST again. If the same doubt
+  // comes back with the same MANIFEST, no log has gone unseen: the numbers were not logged.
   if (met_.empty() && unsure_at_ == here) return Status::OK();
   unsure_at_ = here;
   return Status::Corruption(LogFileName(context.WalDirectory(), before),
@@ -178,6 +208,8 @@ Status LogFollower::CheckFollows(const Slice& first, uint64_t next) {
                                 std::to_string(next) + " does not go on from there");
 }
 
+// Each memtable has the entries of one log, so those that are not empty are frozen before the next
+// log is read.
 void LogFollower::MoveTo(std::unique_ptr<wal::LogTail> next) {
   DbState& state = engine_->state;
   if (tail_ != nullptr) {
@@ -188,44 +220,90 @@ void LogFollower::MoveTo(std::unique_ptr<wal::LogTail> next) {
       family->SwitchMemTable(family->NewMemTable(applied_ + 1), number() + 1);
     }
   }
-  tail_ = std::move(next);
+  // Making the adapter may throw, so it is made before tail_ changes: a log must not be read with
+  // the adapter of another.
   adapter_ = std::make_unique<TimestampAdapter>(TimestampsOf(state.families));
+  tail_ = std::move(next);
   first_ = true;
   first_batch_ = true;
 }
 
+// Whatever ends this, entries that were taken off the log are inserted, or in_part_ says that some
+// are not: TakeRecords sets it around each insertion, and this function around the last one, so an
+// exception leaves it set.
 Status LogFollower::Drain() {
+  // Entries of a record may be missing in a memtable: reading on behind it would hide that.
+  if (in_part_) return At(lost_);
   BatchInserter inserter(resolver_.get());
   chunk_.clear();
+  // The inserter keeps slices of the chunk until Flush, so the chunk must never be reallocated
+  // while it has batches.
   chunk_.reserve(kChunkBytes);
-  Slice record;
-  Status s;
-  while (s.ok() && NextRecord(tail_.get(), &record, &s)) {
-    s = Take(record, &inserter);
+  Status s = Guarded([&] { return TakeRecords(&inserter); });
+  if (!in_part_) {
+    in_part_ = true;
+    Status flushed = Guarded([&] { return inserter.Flush(); });
+    in_part_ = !flushed.ok();
+    if (in_part_) s = std::move(flushed);
   }
-  s.UpdateIfOk(inserter.Flush());
+  if (in_part_) {
+    lost_ = std::move(s);
+    return At(lost_);
+  }
   met_ = tail_->status().ok() ? "" : tail_->status().ToString();
   ends_[number()] = end();
-  if (s.ok()) return s;
-  return Status::CopyAppendMessage(s, " in ",
-                                   LogFileName(engine_->context.WalDirectory(), number()) +
-                                       " before offset " + std::to_string(end()));
+  return s.ok() ? s : At(s);
 }
 
-Status LogFollower::Take(const Slice& record, BatchInserter* inserter) {
+Status LogFollower::At(const Status& s) const {
+  return Status::CopyAppendMessage(s, " in ",
+                                   LogFileName(engine_->context.WalDirectory(), number()) +
+                                       " before offset " + std::to_string(end()) +
+                                       (in_part_ ? "; open the secondary again" : ""));
+}
+
+// Ends at the first record that cannot be checked, which is put back, or that cannot be inserted,
+// which sets in_part_ for good.
+Status LogFollower::TakeRecords(BatchInserter* inserter) {
+  Slice record;
+  Status s;
+  while (NextRecord(tail_.get(), &record, &s)) {
+    Slice batch;
+    bool has_marks = false;
+    s = Guarded([&] { return Check(record, &batch, &has_marks); });
+    // Nothing of the record was inserted, so the next call meets it again.
+    if (!s.ok()) {
+      tail_->PutBack();
+      return s;
+    }
+    first_ = false;
+    if (batch.empty()) continue;
+    // A call that ends here, by an exception too, leaves the mark.
+    in_part_ = true;
+    VARVE_RETURN_IF_ERROR(Apply(batch, has_marks, inserter));
+    in_part_ = false;
+    first_batch_ = false;
+  }
+  return s;
+}
+
+// A log whose first batch is older than what was applied belongs to a primary that was set back, by
+// a restore for example; its state cannot be joined to this one.
+Status LogFollower::Check(const Slice& record, Slice* batch, bool* has_marks) {
   PredecessorLog mark;
-  if (std::exchange(first_, false) && ParsePredecessorRecord(record, &mark)) return Status::OK();
-  bool has_marks = false;
-  VARVE_RETURN_IF_ERROR(CheckBatchStructure(record, &has_marks));
-  Slice batch;
-  VARVE_RETURN_IF_ERROR(adapter_->Adapt(record, tail_->timestamp_sizes(), &adapted_, &batch));
-  if (std::exchange(first_batch_, false) && !has_marks && DecodeFixed32(batch.data() + 8) != 0 &&
-      DecodeFixed64(batch.data()) <= applied_) {
+  if (first_ && ParsePredecessorRecord(record, &mark)) return Status::OK();
+  if (IsEndRecord(record)) return Status::OK();
+  VARVE_RETURN_IF_ERROR(CheckBatchStructure(record, has_marks));
+  Slice adapted;
+  VARVE_RETURN_IF_ERROR(adapter_->Adapt(record, tail_->timestamp_sizes(), &adapted_, &adapted));
+  if (first_batch_ && !*has_marks && DecodeFixed32(adapted.data() + 8) != 0 &&
+      DecodeFixed64(adapted.data()) <= applied_) {
     return Status::Aborted("the primary has gone back behind what was read of it, to sequence " +
-                           std::to_string(DecodeFixed64(batch.data())) +
+                           std::to_string(DecodeFixed64(adapted.data())) +
                            "; open the secondary again");
   }
-  return Apply(batch, has_marks, inserter);
+  *batch = adapted;
+  return Status::OK();
 }
 
 // Replaces memtables by others with the same contents; no inserter uses any of them.
@@ -235,9 +313,12 @@ void LogFollower::LearnKeyPrefixes() {
   for (const auto& [id, family] : state.families.all()) family->LearnKeyPrefix();
 }
 
+// Copies the batch into the chunk, because the log's buffer changes with the next record, and the
+// inserter keeps slices until it is flushed.
 Status LogFollower::Apply(const Slice& batch, bool has_marks, BatchInserter* inserter) {
   SequenceNumber next = DecodeFixed64(batch.data());
   if (has_marks) {
+    // Prepared transactions are inserted by another way, after everything before them.
     VARVE_RETURN_IF_ERROR(inserter->Flush());
     VARVE_RETURN_IF_ERROR(sections_.Apply(batch, number(), resolver_.get(), &next, nullptr));
   } else {
@@ -245,6 +326,7 @@ Status LogFollower::Apply(const Slice& batch, bool has_marks, BatchInserter* ins
       VARVE_RETURN_IF_ERROR(inserter->Flush());
       LearnKeyPrefixes();
       chunk_.clear();
+      // A batch larger than a chunk gets one of its own.
       chunk_.reserve(batch.size());
     }
     const size_t start = chunk_.size();
@@ -252,13 +334,17 @@ Status LogFollower::Apply(const Slice& batch, bool has_marks, BatchInserter* ins
     VARVE_RETURN_IF_ERROR(
         inserter->Insert(Slice(chunk_.data() + start, batch.size()), next, &next));
   }
+  // A record with marks may have used no number.
   if (next > 0) applied_ = std::max(applied_, next - 1);
   return Status::OK();
 }
 
+// Reads the logs from the current one on, and applies nothing.
 Status LogFollower::MeasureRest(uint64_t* bytes, SequenceNumber* newest) const {
   *bytes = 0;
   *newest = applied_;
+  // Records that were taken off the log would count as applied.
+  if (in_part_) return At(lost_);
   std::vector<uint64_t> logs;
   VARVE_RETURN_IF_ERROR(ListLogs(&logs));
   for (const uint64_t log : logs) {
@@ -267,6 +353,8 @@ Status LogFollower::MeasureRest(uint64_t* bytes, SequenceNumber* newest) const {
     Status s = Open(log, &tail);
     if (IsMissing(s)) continue;
     VARVE_RETURN_IF_ERROR(s);
+    // The current log is read from its beginning once more, on a tail of its own, so as not to move
+    // the follower's.
     const uint64_t read = log == number() ? end() : 0;
     Slice record;
     while (NextRecord(tail.get(), &record, &s)) {

@@ -1,15 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// The primary's MANIFEST grows, and now and then another takes its place, which begins with a
+// snapshot of the whole state. The replay of a new one takes over the metadata of files that it
+// names again, with their open readers (Succeed).
+
 #include "db/follow/manifest_follower.h"
 
 #include <map>
-#include <unordered_map>
 #include <utility>
 
+#include "util/base/caught_exception.h"
 #include "util/base/status_macros.h"
 #include "util/env/file_names.h"
 
 namespace varve {
 
+// A failure leaves the follower with the MANIFEST that it had.
 Status ManifestFollower::OpenCurrent(uint64_t number) {
   const std::string path = DescriptorFileName(context_.name(), number);
   std::unique_ptr<wal::LogTail> tail;
@@ -17,10 +23,11 @@ Status ManifestFollower::OpenCurrent(uint64_t number) {
       wal::LogTail::Open(context_.fs().get(), path, 0, context_.file_options(), &tail));
   auto replay = std::make_unique<ManifestReplay>(path, &wanted_, versions_->obsolete_files());
   std::map<uint32_t, std::shared_ptr<FamilyVersions>> families;
-  std::unordered_map<uint64_t, FileRef> files;
+  ReusableFiles files;
   versions_->TakeFollowed(&families, &files);
   replay->Succeed(std::move(families), std::move(files));
   VARVE_RETURN_IF_ERROR(replay->Begin());
+  // Everything that can fail comes before this.
   number_ = number;
   tail_ = std::move(tail);
   replay_ = std::move(replay);
@@ -30,6 +37,7 @@ Status ManifestFollower::OpenCurrent(uint64_t number) {
 Status ManifestFollower::TakeRecords(bool* changed) {
   Slice record;
   for (;;) {
+    // The offset is that of the record's beginning, for messages.
     const uint64_t offset = tail_->offset();
     const wal::LogTail::Met met = tail_->Next(UINT64_MAX, &record);
     if (met == wal::LogTail::Met::kError) return tail_->status();
@@ -39,15 +47,20 @@ Status ManifestFollower::TakeRecords(bool* changed) {
   }
 }
 
+// Takes the records that are new in the current MANIFEST, or all records of one that has replaced
+// it.
 Status ManifestFollower::ReadOn(bool* changed) {
   *changed = false;
   uint64_t number = 0;
+  // CURRENT is read each time: it is the only sign that the primary has begun another MANIFEST.
   VARVE_RETURN_IF_ERROR(ReadCurrent(context_.fs().get(), context_.name(), &number));
   if (tail_ == nullptr || number != number_) {
     VARVE_RETURN_IF_ERROR(OpenCurrent(number));
     *changed = true;
   }
-  const Status s = TakeRecords(changed);
+  const Status s = Guarded([&] { return TakeRecords(changed); });
+  // A record that was applied in part cannot be undone, so the file is read from its beginning next
+  // time.
   if (!s.ok()) StartAnew();
   replay_->EndSucceeding();
   return s;

@@ -1,4 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+
+//       check places and families -> [lock and link directory of a follower] -> LOG -> version set
+//         -> logs, commit path -> Secondary::Open catches up once; only then is the engine returned
+//
+// Everything that is written goes into secondary_path: the LOG, and the links of a follower. The
+// engine has all the parts of a writer's, so that a promotion needs no other.
+
 #include "db/follow/open_secondary.h"
 
 #include <utility>
@@ -21,6 +28,7 @@ namespace varve {
 
 namespace {
 
+// The LOG of the secondary must not replace the primary's.
 Status CheckPlaces(const DbContext& context, const std::string& path) {
   if (context.name().empty()) {
     return Status::InvalidArgument("open as secondary: the database's name is empty");
@@ -57,6 +65,7 @@ Status MakeLog(const OpenRequest& request, const std::string& path, DbContext* c
   std::shared_ptr<Logger> info_log = context->options().info_log;
   if (info_log == nullptr) {
     VARVE_RETURN_IF_ERROR(MakeDirectoryDurably(context->fs().get(), path));
+    // db_log_dir is the primary's as well if the program uses the same options for both.
     DBOptions options = request.options;
     options.db_log_dir.clear();
     VARVE_RETURN_IF_ERROR(CreateInfoLog(options, path, &info_log));
@@ -78,13 +87,15 @@ void MakeVersionSet(Engine* engine) {
   options.clock = context.clock();
   options.statistics = context.statistics();
   options.log_holder = &engine->state.sections;
-  // The marks write nothing before they begin.
-  engine->state.marks =
-      std::make_unique<wal::SyncedMarks>(context.fs(), context.name(), context.clock());
+  // The marks write nothing before they begin. Listeners are never told of them (open.cc).
+  engine->state.marks = std::make_unique<wal::SyncedMarks>(context.options().env->GetFileSystem(),
+                                                           context.name(), context.clock());
   options.marks = engine->state.marks.get();
   engine->state.versions = std::make_unique<VersionSet>(options, &engine->state.mu);
 }
 
+// Follows the drawing at the head of this file. A failure leaves at most the LOG and the directory
+// of the secondary.
 Status OpenIn(const OpenRequest& request, const std::string& path, Engine* engine,
               std::unique_ptr<Secondary>* secondary) {
   DbContext& context = engine->context;
@@ -111,12 +122,14 @@ Status OpenIn(const OpenRequest& request, const std::string& path, Engine* engin
   DbState& state = engine->state;
   state.logs = std::make_unique<LogSet>(context.options().use_fsync, state.marks.get());
   MakeWritePath(engine);
+  // The families are made when the MANIFEST has been read, in Open.
   *secondary = std::make_unique<Secondary>(engine, request.families, std::move(tables));
   return (*secondary)->Open();
 }
 
 }  // namespace
 
+// A failure leaves neither an engine nor a secondary, and is in the LOG if there is one by then.
 Status OpenSecondaryEngine(const OpenRequest& request, const std::string& path,
                            std::shared_ptr<Engine>* engine, std::unique_ptr<Secondary>* secondary) {
   VARVE_ASSERT(request.read_only && request.follows);
@@ -134,6 +147,7 @@ Status OpenSecondaryEngine(const OpenRequest& request, const std::string& path,
   }
   if (made == nullptr) return s;
   LogError(made->context.info_log(), "open as secondary failed: %s", s.ToString().c_str());
+  // The secondary's followers hold metadata of files and of families, which go before the engine.
   secondary->reset();
   ReleaseFamilies(made.get());
   return s;

@@ -27,6 +27,7 @@ Status Promotion::CheckFamilies() {
   DbLock lock(&engine_.state.mu);
   std::string unnamed;
   for (const auto& [id, family] : manifest_.replay()->families()) {
+    // A writer has to know every family: the logs that it writes and removes are those of all.
     if (engine_.state.families.FindById(id) != nullptr) continue;
     unnamed.append(" ").append(family.versions->name);
   }
@@ -35,9 +36,12 @@ Status Promotion::CheckFamilies() {
                                  unnamed.substr(1));
 }
 
+// Compares what was read with what the primary is known to have made durable.
 Status Promotion::CheckNothingLost() const {
   const DbContext& context = engine_.context;
   const wal::SyncedMark synced = wal::ReadSyncedMark(context.fs().get(), context.name());
+  // The marks say which bytes the primary has ever made durable. A number above the one that was
+  // read means that a whole file is missing.
   const bool manifest_lost =
       synced.manifest > manifest_.number() ||
       (synced.manifest == manifest_.number() && synced.manifest_bytes > manifest_.end());
@@ -79,6 +83,7 @@ void Promotion::TakeSections() {
     sections.AddRecovered("", committed.sample, committed.log, now);
     SectionStep step;
     step.kind = SectionStep::Kind::kCommit;
+    // It is the only one that nobody has claimed, since undecided ones are added afterwards.
     step.section = sections.Claim().front();
     step.synced = true;  // This precedes every write.
     sections.NoteDecided(step, committed.decision_log);
@@ -103,17 +108,29 @@ Status Promotion::NoteFiles() {
   const std::set<uint64_t> present = TablesIn(directories_);
   std::vector<FamilyToOpen> wanted;
   for (const ColumnFamilyDescriptor& family : wanted_) wanted.push_back(ToOpen(context, family));
+  // The MANIFEST is read once more, for the tables that it has removed and that still exist: the
+  // secondary has had no reason to remember them.
   ManifestReplay replay(DescriptorFileName(context.name(), manifest_.number()), &wanted,
                         engine_.state.versions->obsolete_files());
   replay.TellGoneAmong(&present);
   VARVE_RETURN_IF_ERROR(replay.Read(fs, context.file_options()));
   VersionSet& versions = *engine_.state.versions;
   DbLock lock(&engine_.state.mu);
-  versions.NoteGoneTables(replay.TakeGoneTables());
+  std::set<uint64_t> live;
+  versions.AddLiveFiles(&live);
+  std::set<uint64_t> gone = replay.TakeGoneTables();
+  for (const auto& [id, family] : replay.families()) {
+    if (family.builder == nullptr) continue;
+    for (const FileRef& file : family.builder->blobs().NewFiles()) {
+      if (present.contains(file->number) && !live.contains(file->number)) gone.insert(file->number);
+    }
+  }
+  versions.NoteGoneTables(std::move(gone));
   for (const std::vector<std::string>* names : {&own, &logs}) {
     for (const std::string& name : *names) {
       uint64_t number = 0;
       FileType type;
+      // A file of a crashed job may have a number that no MANIFEST has.
       if (!ParseFileName(name, &number, &type) || number > kMaxFoundFileNumber) continue;
       versions.MarkFileNumberUsed(number);
     }
@@ -124,6 +141,10 @@ Status Promotion::NoteFiles() {
   return Status::OK();
 }
 
+// The memtables stay in memory, so the logs behind them must survive a power loss, and must read
+// the same at the next opening: each is cut off behind its last whole record and synced, and the
+// log set learns of it. Logs that no family and no prepared transaction needs are left to the
+// sweep.
 Status Promotion::KeepLogs() {
   DbContext& context = engine_.context;
   FileSystem* const fs = context.fs().get();
@@ -133,13 +154,17 @@ Status Promotion::KeepLogs() {
     needed = engine_.state.versions->OldestLogNeeded();
   }
   for (const auto& [number, end] : logs_.ends()) {
+    // Logs that are not needed go with the sweep at the end.
     if (number < needed) continue;
     const std::string path = LogFileName(context.WalDirectory(), number);
     uint64_t bytes = 0;
     IOStatus s = fs->GetFileSize(path, IOOptions(), &bytes, nullptr);
+    // Behind the last record are the zeros of a mapped file, or a record that the primary did not
+    // finish. A later replay would stop there, and would not go on with the next log.
     if (s.ok() && bytes > end) s = fs->Truncate(path, end, IOOptions(), nullptr);
-    if (s.IsNotSupported()) s = IOStatus::OK();  // Such a file system has never mapped a file.
-    // Later syncs cover new logs only.
+    // Unused space behind the end is a mapped log's, and without Truncate no log is mapped.
+    if (s.IsNotSupported()) s = IOStatus::OK();
+    // The records must be durable now, because later syncs cover only logs of this process.
     if (s.ok()) {
       s = fs->SyncFile(path, context.LogFileOptions(), IOOptions(), context.options().use_fsync,
                        nullptr);
@@ -160,6 +185,7 @@ Status Promotion::LogState() {
   for (const auto& [id, family] : state.families.all()) {
     auto edit = std::make_unique<VersionEdit>();
     edit->column_family = id;
+    // A family with nothing in memory needs no old log from here on.
     if (family->mem()->Empty() && family->immutables().empty()) edit->log_number = current_log;
     edits.push_back(FamilyEdit{family->versions(), {edit.get()}});
     owned.push_back(std::move(edit));
@@ -168,8 +194,13 @@ Status Promotion::LogState() {
                                      /*new_manifest=*/true);
 }
 
+// The steps are those of an opening without a replay: numbers of existing files, logs that stay, a
+// new log, a new MANIFEST, the sweep, and last what readers and writers see. A failure leaves the
+// files of a whole database to the next opening.
 Status Promotion::Run() {
   Engine& e = engine_;
+  // Before the new log, only missing directories are made, and logs are cut off behind their last
+  // records.
   VARVE_RETURN_IF_ERROR(NoteFiles());
   VARVE_RETURN_IF_ERROR(e.context.OpenDirectory());
   VARVE_RETURN_IF_ERROR(e.context.OpenLogDirectory());
@@ -177,6 +208,7 @@ Status Promotion::Run() {
   VARVE_RETURN_IF_ERROR(KeepLogs());
   {
     DbLock lock(&e.state.mu);
+    // The MANIFEST may know of larger numbers than the logs, and the next write must be above both.
     const SequenceNumber last =
         std::max(e.state.versions->last_sequence(), manifest_.replay()->last_sequence());
     e.state.versions->set_last_sequence(last);
@@ -188,10 +220,13 @@ Status Promotion::Run() {
     VARVE_RETURN_IF_ERROR(e.new_logs.Start(/*force=*/true));
     VARVE_RETURN_IF_ERROR(LogState());
   }
+  // From here on this process says what is durable.
   e.state.marks->Begin();
   VARVE_RETURN_IF_ERROR(e.jobs->obsolete.SweepAtOpen({directories_, {}, {}, false}, &e.recovery));
   DbLock lock(&e.state.mu);
   for (const auto& [id, family] : e.state.families.all()) {
+    // Readers now see what is written here. BecomeWriter comes last: a call that finds the database
+    // writable finds everything in place.
     family->set_sequence_limit(kMaxSequenceNumber);
     family->InstallSuperVersion();
   }

@@ -1,4 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+
+//       record in the log                     what a reader of changes gets
+//       prepare  T1 { put a, put b }          nothing; T1 is remembered
+//       put c                                 batch #7 { put c }
+//       commit   T1, with { put d }           batch #8 { put d, put a, put b }: numbers 8, 9, 10
+
 #include "db/follow/section_memory.h"
 
 #include <algorithm>
@@ -39,6 +45,8 @@ Status NumberedOtherwise() {
 
 }  // namespace
 
+// Joins the updates in the order of the record's parts, so that the numbers of the result are those
+// that the database gave them.
 Status SectionMemory::Assemble(const Slice& record, const wal::TimestampSizes& sizes,
                                std::string* batch, std::string* missing) const {
   using Kind = SectionPart::Kind;
@@ -59,8 +67,11 @@ Status SectionMemory::Assemble(const Slice& record, const wal::TimestampSizes& s
     const auto inside = here.find(name);
     const auto known = undecided_.find(name);
     if (inside == here.end() && known == undecided_.end()) {
+      // A second decision: the first one counts.
+      if (decided_.contains(name)) continue;
       *missing = name;
-      return Status::NotFound("two-phase commit: the section '" + ShownName(name) + "'");
+      return Status::NotFound("two-phase commit: the prepared transaction '" + ShownName(name) +
+                              "'");
     }
     WriteBatch section(inside != here.end()
                            ? MakeBatchOf(inside->second->updates, inside->second->count)
@@ -71,26 +82,40 @@ Status SectionMemory::Assemble(const Slice& record, const wal::TimestampSizes& s
     count += WriteBatchInternal::Count(section);
   }
   if (count > UINT32_MAX) return Status::Corruption("two-phase commit: too many updates");
+  // The count has its place behind the 8 bytes of the sequence number.
   EncodeFixed32(batch->data() + 8, static_cast<uint32_t>(count));
   return Status::OK();
 }
 
-void SectionMemory::Apply(const Slice& record, uint64_t log) {
+// Takes notes of what the record prepares and decides. `recovered` is true if an earlier opening
+// has written the log of the record.
+void SectionMemory::Apply(const Slice& record, uint64_t log, bool recovered) {
+  // This opening repeats no transaction that its recovery has seen decided.
+  if (!recovered) decided_.clear();
   using Kind = SectionPart::Kind;
   std::vector<SectionPart> parts;
+  // Assemble has reported the fault, or the record lies before what is wanted.
   if (!SplitSections(record, &parts).ok()) return;
   for (const SectionPart& part : parts) {
     const std::string name = part.name.ToString();
     if (part.kind == Kind::kSection) {
-      // A transaction that is logged again is the same.
+      if (part.again && decided_.contains(name)) continue;
+      decided_.erase(name);
+      // A transaction that is logged again is the same, and its old log is not needed for it.
       undecided_[name] = Section{MakeBatchOf(part.updates, part.count), log};
     } else if (part.kind != Kind::kUpdates) {
       undecided_.erase(name);
+      if (recovered) decided_.insert(name);
     }
   }
 }
 
 bool SectionMemory::TakeFrom(SectionMemory* earlier, const std::string& name) {
+  // Decided and in no need of being given out: the commit at hand is a second one.
+  if (earlier->decided_.contains(name)) {
+    decided_.insert(name);
+    return true;
+  }
   auto node = earlier->undecided_.extract(name);
   if (node.empty()) return false;
   undecided_[name] = std::move(node.mapped());

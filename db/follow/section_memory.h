@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 
 #include "varve/slice.h"
@@ -23,10 +24,15 @@ class SectionMemory {
   Status Assemble(const Slice& record, const wal::TimestampSizes& sizes, std::string* batch,
                   std::string* missing) const;
   // Remembers the transactions that the record prepares, and forgets those that it decides. The
-  // record has been assembled, or its faults do not matter. `log` is the number of its log.
-  void Apply(const Slice& record, uint64_t log);
-  // Moves the transaction of that name here from `earlier`. Returns false if it has none.
+  // record has been assembled, or its faults do not matter. `log` is the number of its log, which
+  // is `recovered` if an earlier opening wrote it.
+  void Apply(const Slice& record, uint64_t log, bool recovered);
+  // Moves what `earlier` knows of the transaction of that name to this object. Returns false if it
+  // knows nothing of it.
   bool TakeFrom(SectionMemory* earlier, const std::string& name);
+  // Forgets undecided transactions. An opening logs those that it has found undecided again, at the
+  // beginning of its first log.
+  void Restart() { undecided_.clear(); }
   // Returns the oldest log that has a transaction of this object; UINT64_MAX: it holds none.
   uint64_t OldestLog() const;
 
@@ -36,6 +42,10 @@ class SectionMemory {
     uint64_t log = 0;
   };
   std::map<std::string, Section> undecided_;
+  // Holds the names that recovered logs decide about. A recovery may find there a decision that its
+  // writer believed to have failed, in front of a copy of the transaction or a second decision:
+  // neither of these counts.
+  std::set<std::string> decided_;
 };
 
 }  // namespace varve

@@ -1,4 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// The second half of an ingestion: tables that were staged and checked become part of the trees of
+// one or several column families, all or none.
+//
+//    Collect, FlushAhead, NameFiles      no lock is held; writers go on
+//    EnterTrees                          a step in each family: no compaction moves tables
+//    ---- order point: DecideBesideWriters, or DecideAlone with writers stopped -----------------
+//      look into the memtables, choose levels, take a sequence number if one is needed
+//    MakeDurable                         the edits go to the MANIFEST
+//    Show                                new super-versions: readers see the tables
+//    CloseWindow, Finish                 snapshots may be taken again; sources are unlinked
+//
+// The difficulty is the order point. An entry of a table must be newer than every earlier write of
+// its key, and older than every later one, although neither stops. The common case needs no stop:
+// if no memtable overlaps the files, the tables are placed beneath the memtables, and a later
+// write is newer because it is above. If a memtable overlaps, it is flushed: a large one ahead, a
+// small one after the order point, at which writers stop just for the switch.
+//
+// Invariants:
+//
+// 1. From the order point until Show no snapshot is taken (the ingest window), as it would see a
+//    state that has the writes around the tables but not the tables.
+// 2. A table gets a sequence number if it must be newer than something that readers can compare it
+//    with: data that it overlaps, another file of the call, or a snapshot.
+// 3. Nothing of the tables is visible before the edit is durable. After a failure the edits are in
+//    force for no family, and the files are removed or left to the sweep of obsolete files.
+// 4. A table is placed at the deepest level at which it overlaps nothing in that level and above,
+//    so that compactions have little left to do.
+// 5. Places are chosen from the version that is current in the same hold of the DB mutex in which
+//    the step was begun; running compactions count with the range of their outputs.
+// 6. The trees are left in every case, and compactions are scheduled, as the shape has changed.
+
 #include "db/ingest/commit.h"
 
 #include <algorithm>
@@ -14,6 +46,7 @@
 #include "db/ingest/staging.h"
 #include "db/version/obsolete_file_queue.h"
 #include "util/base/assert.h"
+#include "util/base/canary.h"
 #include "util/base/caught_exception.h"
 #include "util/base/status_macros.h"
 #include "util/env/info_log.h"
@@ -29,6 +62,8 @@ namespace {
 constexpr uint64_t kFlushedInWindowBytes = uint64_t{1} << 20;
 
 constexpr size_t kLogLineBytes = 400;
+// The epoch of all tables that are ingested behind the others, as in RocksDB.
+constexpr uint64_t kEpochBehind = 1;
 
 KeyRange RangeOf(const InternalKeyComparator& icmp, const NewFile& file) {
   return {true, icmp.KeyOf(file.smallest), icmp.KeyOf(file.largest)};
@@ -46,30 +81,50 @@ void SetSequence(InternalKey* bound, SequenceNumber sequence) {
 IngestCommit::IngestCommit(Engine* engine, std::vector<std::shared_ptr<Ingestion>> ingestions)
     : e_(*engine), ingestions_(std::move(ingestions)) {}
 
+bool IngestCommit::Part::ForbidsFlush() const {
+  if (!in_memory) return false;
+  if (replaced != nullptr) return !options.front()->allow_blocking_flush;
+  for (size_t i = 0; i < tables.size(); i++) {
+    if (to_place.tables[i].in_memory && !options[i]->allow_blocking_flush) return true;
+  }
+  return false;
+}
+
+Status IngestCommit::Join(FamilyShare* share, std::unique_ptr<Part>* part) {
+  if (*part == nullptr) {
+    *part = std::make_unique<Part>(*share);
+  } else if ((*part)->replaced != nullptr || share->replaced.has_value()) {
+    return Status::InvalidArgument(
+        "CommitFileIngestionHandles: with atomic_replace_range a column family may be in one "
+        "handle only",
+        share->family->name());
+  } else if ((*part)->behind != share->options.ingest_behind) {
+    return Status::InvalidArgument(
+        "CommitFileIngestionHandles: ingest_behind must be the same in all handles of a column "
+        "family",
+        share->family->name());
+  }
+  for (StagedTable& table : share->tables) {
+    (*part)->tables.push_back(&table);
+    (*part)->options.push_back(&share->options);
+    (*part)->to_place.tables.push_back({RangeOf(share->family->icmp(), table.file), false});
+    (*part)->edit.new_files.push_back(table.file);
+  }
+  return Status::OK();
+}
+
 Status IngestCommit::Collect() {
   std::map<uint32_t, std::unique_ptr<Part>> parts;
   for (const auto& ingestion : ingestions_) {
     for (FamilyShare& share : ingestion->shares()) {
-      std::unique_ptr<Part>& part = parts[share.family->id()];
-      if (part == nullptr) {
-        part = std::make_unique<Part>(share);
-      } else if (part->replaced != nullptr || share.replaced.has_value()) {
-        return Status::InvalidArgument(
-            "CommitFileIngestionHandles: with atomic_replace_range a column family may be in one "
-            "handle only",
-            share.family->name());
-      }
-      part->options = share.options;
-      for (StagedTable& table : share.tables) {
-        part->tables.push_back(&table);
-        part->to_place.tables.push_back({RangeOf(share.family->icmp(), table.file), false});
-        part->edit.new_files.push_back(table.file);
-      }
+      VARVE_RETURN_IF_ERROR(Join(&share, &parts[share.family->id()]));
     }
   }
   for (auto& [id, part] : parts) {
     part->edit.column_family = id;
-    part->last_level = part->family->options()->num_levels - 1;
+    const auto options = part->family->options();
+    const bool above = options->cf_allow_ingest_behind && !part->behind;
+    part->last_level = options->num_levels - (above ? 2 : 1);
     part->to_place.Arrange(part->family->icmp());
     parts_.push_back(std::move(part));
   }
@@ -78,7 +133,8 @@ Status IngestCommit::Collect() {
 
 Status IngestCommit::Run() noexcept {
   const Status s = Guarded([this] { return RunSteps(); });
-  // It was refused before anything was begun: the caller may hold the mutex.
+  // The commit was refused before it began: nothing has to be undone, and the caller may hold the
+  // DB mutex.
   if (!begun_) return s;
   CloseWindow();
   DbLock lock(&e_.state.mu);
@@ -105,6 +161,10 @@ Status IngestCommit::RunSteps() {
       DbUnlock unlock(&e_.state.mu);
       VARVE_RETURN_IF_ERROR(DecideAlone());
     }
+    if (VARVE_CANARY(kPublishIngestedEarly)) {
+      DbUnlock unlock(&e_.state.mu);
+      CloseWindow();
+    }
     VARVE_RETURN_IF_ERROR(MakeDurable());
     Show();
   }
@@ -117,6 +177,8 @@ Status IngestCommit::RunSteps() {
 
 // ---- Before the order point ----
 
+// Families are entered in the order of their ids, and all stay entered, so that two ingestions
+// cannot wait for each other. A window that is awaited by somebody else has precedence.
 Status IngestCommit::EnterTrees() {
   for (const auto& part : parts_) {
     e_.tree.Enter(&part->participant);
@@ -140,17 +202,21 @@ Status IngestCommit::EnterTrees() {
 }
 
 void IngestCommit::LeaveTrees() noexcept {
-  BestEffort([this] {
-    e_.state.mu.AssertHeld();
-    for (const auto& part : parts_) {
-      if (part->in_step) e_.tree.End(&part->participant);
-      if (part->entered) e_.tree.Leave(&part->participant);
-      part->in_step = part->entered = false;
+  for (const auto& part : parts_) {
+    if (part->in_step) e_.tree.End(&part->participant);
+    if (part->entered) e_.tree.Leave(&part->participant);
+    part->in_step = part->entered = false;
+  }
+  for (const auto& part : parts_) {
+    BestEffort([&] {
+      e_.state.mu.AssertHeld();
       if (!part->family->dropped()) e_.jobs->compaction.Schedule(part->family.get());
-    }
-  });
+    });
+  }
 }
 
+// Saves time at the order point, and decides nothing: what is flushed now need not be flushed while
+// snapshots wait.
 Status IngestCommit::FlushAhead() {
   std::vector<ColumnFamily*> large;
   {
@@ -160,7 +226,7 @@ Status IngestCommit::FlushAhead() {
     VARVE_RETURN_IF_ERROR(LookIntoMemTables());
     for (const auto& part : parts_) {
       if (!part->in_memory) continue;
-      if (!part->options.allow_blocking_flush) return CheckPlaces(*part);
+      if (part->ForbidsFlush()) return CheckPlaces(*part);
       if (e_.tree.paused() > 0) continue;
       // Replaced entries are removed as tables, so that the new ones can take their places.
       if (part->replaced != nullptr || part->family->MemTableBytes() > kFlushedInWindowBytes)
@@ -209,6 +275,7 @@ Status IngestCommit::LookIntoMemTables() {
     ColumnFamily& family = *part->family;
     for (TableToPlace& table : part->to_place.tables) table.in_memory = false;
     part->in_memory = false;
+    if (part->behind) continue;  // What memtables have is above the tables.
     VARVE_RETURN_IF_ERROR(LookInto(*family.mem(), part.get()));
     for (const ImmutableMemTable& imm : family.immutables()) {
       VARVE_RETURN_IF_ERROR(LookInto(*imm.mem, part.get()));
@@ -228,20 +295,51 @@ Status IngestCommit::Place() {
     ground.running = &family.running_compactions;
     ground.style = family.options()->compaction_style;
     ground.base_level = family.shape().base_level;
-    ground.all_need_it = part->options.snapshot_consistency && any_snapshot;
+    // Above a reserved level no table may look as old as those that are ingested there.
+    ground.all_need_it = version->reserves_last_level();
+    ground.behind = part->behind;
     ground.replaced = part->replaced;
     if (part->replaced != nullptr) {
       VARVE_RETURN_IF_ERROR(part->replaced->FindTables(*version, UINT64_MAX, &part->gone));
     }
     part->places = PlaceTables(ground, part->to_place);
+    if (any_snapshot && !part->behind) {
+      for (size_t i = 0; i < part->places.size(); i++) {
+        part->places[i].needs_sequence |= part->options[i]->snapshot_consistency;
+      }
+    }
     VARVE_RETURN_IF_ERROR(CheckPlaces(*part));
   }
   return Status::OK();
 }
 
+// Entries above without sequence numbers could not be told from those of the tables.
+Status IngestCommit::CheckBehind(const Part& part) {
+  const Version& version = *part.family->current();
+  for (int level = 0; level < version.usable_levels(); level++) {
+    for (const FileRef& file : version.level(level).files()) {
+      if (file->smallest_seq != 0) continue;
+      return Status::InvalidArgument(
+          "IngestExternalFile: ingest_behind",
+          "table " + file->FileName() + " in L" + std::to_string(level) +
+              " may have entries without sequence numbers, from before cf_allow_ingest_behind");
+    }
+  }
+  for (size_t i = 0; i < part.places.size(); i++) {
+    if (!part.places[i].stopped) continue;
+    return Status::InvalidArgument(part.tables[i]->source,
+                                   "overlaps a table in the last level, so that it cannot be "
+                                   "ingested behind it");
+  }
+  if (!part.to_place.any_overlap()) return Status::OK();
+  return Status::NotSupported(
+      "IngestExternalFile: ingest_behind with files that overlap each other");
+}
+
 Status IngestCommit::CheckPlaces(const Part& part) const {
+  if (part.behind) return CheckBehind(part);
   const std::string family = "IngestExternalFile: column family " + part.family->name();
-  if (part.in_memory && !part.options.allow_blocking_flush) {
+  if (part.ForbidsFlush()) {
     return Status::InvalidArgument(
         family, "a memtable overlaps the files, and allow_blocking_flush is false");
   }
@@ -249,20 +347,21 @@ Status IngestCommit::CheckPlaces(const Part& part) const {
     VARVE_RETURN_IF_ERROR(CheckOwnSequences(part));
   for (size_t i = 0; i < part.places.size(); i++) {
     const TablePlace& place = part.places[i];
-    const bool for_snapshots = part.options.snapshot_consistency && e_.state.snapshots.count() > 0;
+    const IngestExternalFileOptions& options = *part.options[i];
+    const bool for_snapshots = options.snapshot_consistency && e_.state.snapshots.count() > 0;
     if (part.tables[i]->db_generated && (place.stopped || for_snapshots)) {
       return Status::InvalidArgument(part.tables[i]->source,
                                      "is of a database and keeps its sequence numbers: nothing in "
                                      "this one may overlap it, and with snapshot_consistency no "
                                      "snapshot be held");
     }
-    if (part.options.fail_if_not_bottommost_level && place.level != part.last_level) {
+    if (options.fail_if_not_bottommost_level && place.level != part.last_level) {
       return Status::TryAgain(part.tables[i]->source,
                               "cannot go to the last level, and fail_if_not_bottommost_level is "
                               "set: compact the range first");
     }
     if (!place.needs_sequence) continue;
-    if (!part.options.allow_global_seqno) {
+    if (!options.allow_global_seqno) {
       return Status::InvalidArgument(part.tables[i]->source,
                                      "needs a sequence number, as it overlaps data, another file, "
                                      "or a snapshot is held, and allow_global_seqno is false");
@@ -294,8 +393,9 @@ Status IngestCommit::CheckOwnSequences(const Part& part) {
   return Status::OK();
 }
 
+// True if the place in the order of writes must be an exact one, for which writers have to stop.
 bool IngestCommit::AnyNeedsOrder() const {
-  return std::ranges::any_of(parts_, [](const auto& part) {
+  return !e_.state.positions.empty() || std::ranges::any_of(parts_, [](const auto& part) {
     return (part->replaced != nullptr && part->in_memory) ||
            std::ranges::any_of(part->places, &TablePlace::needs_sequence) ||
            std::ranges::any_of(part->tables, &StagedTable::db_generated);
@@ -310,7 +410,7 @@ Status IngestCommit::DecideBesideWriters(bool* decided) {
   *decided = !AnyNeedsOrder() && !e_.log_gate.locked() && !e_.log_gate.locking();
   if (!*decided) return Status::OK();
   OpenWindow(0);
-  FillInEdits(0);
+  FillInEdits(0, 0);
   return Status::OK();
 }
 
@@ -326,14 +426,16 @@ Status IngestCommit::DecideAlone() {
   VARVE_RETURN_IF_ERROR(CheckWritable());
   VARVE_RETURN_IF_ERROR(Place());
   const SequenceNumber before = e_.state.versions->last_sequence();
-  OpenWindow(SequencesNeeded(before));
-  FillInEdits(before + 1);
+  const uint64_t needed = SequencesNeeded(before);
+  OpenWindow(needed);
+  FillInEdits(before + 1, needed);
   return Status::OK();
 }
 
-// Returns how many numbers the tables need; files of databases bring their own along.
+// Returns how many numbers the tables need; files of databases bring their own along. A change
+// stream is told of an ingestion by a gap in the numbers, so one is taken for it in any case.
 uint64_t IngestCommit::SequencesNeeded(SequenceNumber before) const {
-  uint64_t needed = 0;
+  uint64_t needed = e_.state.positions.empty() ? 0 : 1;
   for (const auto& part : parts_) {
     uint64_t of_part = 0;
     for (size_t i = 0; i < part->tables.size(); i++) {
@@ -373,6 +475,8 @@ Status IngestCommit::SwitchOverlapped() {
   return Status::OK();
 }
 
+// The numbers are given out and the window is opened in one hold of the DB mutex, so that whoever
+// asks under it sees both or neither.
 void IngestCommit::OpenWindow(uint64_t sequences) {
   const SequenceNumber first = e_.state.commit->BeginAddition(sequences);
   VARVE_ASSERT(sequences == 0 || first + sequences == e_.state.versions->last_sequence() + 1);
@@ -381,20 +485,26 @@ void IngestCommit::OpenWindow(uint64_t sequences) {
   window_open_ = true;
 }
 
-void IngestCommit::FillInEdits(SequenceNumber first) {
+// Tables of the call get ascending numbers and epochs in the order of the arguments, so later ones
+// are newer in each family.
+void IngestCommit::FillInEdits(SequenceNumber first, uint64_t sequences) {
   for (const auto& part : parts_) {
     SequenceNumber next = first;
     for (size_t i = 0; i < part->tables.size(); i++) {
       NewFile& file = part->edit.new_files[i];
       file.level = part->places[i].level;
-      file.epoch_number = part->family->versions()->next_epoch_number++;
+      file.epoch_number =
+          part->behind ? kEpochBehind : part->family->versions()->next_epoch_number++;
       file.marked_for_compaction = part->tables[i]->only_tombstone;
       if (part->places[i].needs_sequence && !part->tables[i]->db_generated) {
         file.smallest_seq = file.largest_seq = next++;
         SetSequence(&file.smallest, file.largest_seq);
         SetSequence(&file.largest, file.largest_seq);
+      } else if (part->tables[i]->db_generated) {
+        next = std::max(next, file.largest_seq + 1);
       }
     }
+    if (sequences > 0) part->family->NoteUnlogged(first, std::max(next - 1, first));
   }
 }
 
@@ -416,6 +526,16 @@ Status IngestCommit::RemoveReplaced() {
   return Status::OK();
 }
 
+void IngestCommit::PrepareClosing() {
+  for (const auto& part : parts_) {
+    if (!part->to_place.hull.set) continue;
+    KeyRange all = part->to_place.hull;
+    for (const auto& [level, file] : part->gone) all.Include(part->family->icmp(), *file);
+    part->changed = {all.smallest.ToString(), all.largest.ToString()};
+    part->family->ingested_ranges().PrepareAdd();
+  }
+}
+
 Status IngestCommit::MakeDurable() {
   VARVE_RETURN_IF_ERROR(e_.jobs->flush.FlushFrozen(frozen_, FlushReason::kExternalFileIngestion));
   {
@@ -423,6 +543,7 @@ Status IngestCommit::MakeDurable() {
     VARVE_RETURN_IF_ERROR(WriteSequences());
   }
   VARVE_RETURN_IF_ERROR(RemoveReplaced());
+  PrepareClosing();
   std::vector<FamilyEdit> edits;
   for (const auto& part : parts_) {
     const auto made = [each = part.get()](const std::vector<FileRef>& files) {
@@ -433,8 +554,13 @@ Status IngestCommit::MakeDurable() {
   Status s = e_.state.versions->LogAndApply(std::move(edits), e_.context.directory());
   if (s.ok()) {
     in_force_ = true;
-    // If a family was dropped before, no version owns its tables.
-    for (const auto& part : parts_) part->in_force = !part->family->versions()->dropped;
+    for (const auto& part : parts_) {
+      // If a family was dropped before, no version owns its tables.
+      part->in_force = !part->family->versions()->dropped;
+      if (!part->in_force) continue;
+      // The family owns the files from here on, whatever happens.
+      for (StagedTable* const table : part->tables) table->path.clear();
+    }
     return s;
   }
   if (s.IsIOError() || s.IsNoSpace()) {
@@ -446,8 +572,8 @@ Status IngestCommit::MakeDurable() {
 // With write_global_seqno, writes numbers into the files, which are copies with room for them.
 Status IngestCommit::WriteSequences() {
   for (const auto& part : parts_) {
-    if (!part->options.write_global_seqno) continue;
     for (size_t i = 0; i < part->tables.size(); i++) {
+      if (!part->options[i]->write_global_seqno) continue;
       StagedTable& table = *part->tables[i];
       NewFile& file = part->edit.new_files[i];
       const uint64_t at = table.properties->external_sst_file_global_seqno_offset;
@@ -475,8 +601,8 @@ void IngestCommit::AdoptReaders(Part* part, const std::vector<FileRef>& files) {
     if (it == by_number.end()) continue;
     StagedTable& table = *part->tables[it->second];
     const int level = part->edit.new_files[it->second].level;
-    const bool opens_ahead =
-        level != part->last_level || part->options.prefetch_lmax_index_and_filter_blocks;
+    const bool opens_ahead = level != part->last_level ||
+                             part->options[it->second]->prefetch_lmax_index_and_filter_blocks;
     if (!opens_ahead) continue;
     if (table.expected_level != level || table.reader == nullptr) {
       part->closed.emplace_back(level, file);
@@ -496,12 +622,16 @@ void IngestCommit::Show() {
   }
   e_.state.ingest_windows.EndShowing();
   e_.stalls.Update();
-  for (const auto& part : parts_) {
-    if (!part->in_force) continue;
-    for (const NewFile& file : part->edit.new_files) {
-      e_.context.NoteTable(part->family->table_paths(), file);
+  BestEffort([this] {
+    AssumeDbMutexHeld();
+    for (const auto& part : parts_) {
+      if (!part->in_force) continue;
+      for (const NewFile& file : part->edit.new_files) {
+        e_.context.NoteTable(part->family->table_paths(), file);
+        part->family->work.CountIngested(file.level, file.size, file.counts.entries);
+      }
     }
-  }
+  });
 }
 
 void IngestCommit::OpenClosed(Part* part) {
@@ -521,19 +651,16 @@ void IngestCommit::CloseWindow() noexcept {
   if (!window_open_) return;
   window_open_ = false;
   const SequenceNumber seen_from = e_.state.commit->EndAddition();
-  BestEffort([&] {
-    for (const auto& part : parts_) {
-      if (!in_force_ || !part->to_place.hull.set) continue;
-      KeyRange all = part->to_place.hull;
-      for (const auto& [level, file] : part->gone) all.Include(part->family->icmp(), *file);
-      part->family->ingested_ranges().Add(all.smallest.ToString(), all.largest.ToString(),
-                                          seen_from);
-    }
-  });
+  for (const auto& part : parts_) {
+    if (!in_force_ || !part->to_place.hull.set) continue;
+    part->family->ingested_ranges().Add(std::move(part->changed), seen_from);
+  }
   DbLock lock(&e_.state.mu);
   e_.state.ingest_windows.Close();
 }
 
+// The frozen memtables stay for an ordinary flush. Files are deleted with the ingestion, unless a
+// MANIFEST may name them.
 void IngestCommit::GiveUp() noexcept {
   for (const FlushWork::Frozen& frozen : frozen_) {
     for (ImmutableMemTable& imm : frozen.family->immutables()) {
@@ -541,17 +668,14 @@ void IngestCommit::GiveUp() noexcept {
     }
   }
   frozen_.clear();
-  BestEffort([this] {
-    e_.state.mu.AssertHeld();
-    for (const auto& part : parts_) {
+  for (const auto& part : parts_) {
+    part->closed.clear();
+    for (StagedTable* const table : part->tables) {
       // The version set owns files whose state is in doubt.
-      for (StagedTable* const table : part->tables) {
-        part->family->table_cache()->Evict(table->file.number);
-        if (e_.state.versions->TableInDoubt(table->file.number)) table->path.clear();
-      }
-      part->closed.clear();
+      if (e_.state.versions->TableInDoubt(table->file.number)) table->path.clear();
+      BestEffort([&] { part->family->table_cache()->Evict(table->file.number); });
     }
-  });
+  }
 }
 
 // ---- After the tables are visible ----
@@ -601,17 +725,11 @@ void IngestCommit::TellListeners() {
   }
 }
 
+// The tables are in force, so that nothing here can fail the call.
 void IngestCommit::Finish() {
-  for (const auto& part : parts_) {
-    for (StagedTable* const table : part->tables) {
-      if (part->in_force)
-        table->path.clear();  // The family owns it now, or it goes with the
-                              // family.
-    }
-    OpenClosed(part.get());
-  }
-  RemoveSources();
-  TellListeners();
+  for (const auto& part : parts_) OpenClosed(part.get());
+  BestEffort([this] { RemoveSources(); });
+  BestEffort([this] { TellListeners(); });
 }
 
 }  // namespace varve

@@ -36,11 +36,15 @@
 //    given there, and the tables of memtables that overlapped the range. Only this commit changes
 //    the tree of such a family meanwhile (TreeAdmission::kFamily), and its edit removes the old
 //    tables and adds the new ones.
-// 8. All or nothing: the families' edits are one atomic group. An error before it is written leaves
+// 8. Tables that are ingested behind all data have no place in the order of writes: whatever is, or
+//    comes, above them is newer. Their level is reserved, so no compaction writes to it or drops
+//    what must hide their entries.
+// 9. All or nothing: the families' edits are one atomic group. An error before it is written leaves
 //    nothing; after a failed write the tables stay until it is known what is in force
 //    (VersionSet::TableInDoubt). Sources that are to be moved are removed last.
 
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -53,8 +57,8 @@
 
 namespace varve {
 
-// Commits the ingestions of one call, which were taken from the list of staged ones. Their owners
-// discard what is left of them when this goes.
+// Commits the ingestions of one call, which were taken from the list of staged ones. Afterwards the
+// caller discards them: what was committed is no longer among their files.
 class IngestCommit {
  public:
   IngestCommit(Engine* engine, std::vector<std::shared_ptr<Ingestion>> ingestions);
@@ -64,24 +68,31 @@ class IngestCommit {
   // Runs the commit; called once. Whatever it returns, nothing is held, waited for or left open
   // afterwards.
   Status Run() noexcept VARVE_EXCLUDES(kDbMutex);
+  // Returns false after a refusal that has changed nothing: the ingestions are still as they were.
+  bool begun() const { return begun_; }
 
  private:
   // Holds one family's tables, of all ingestions.
   struct Part {
     explicit Part(const FamilyShare& share)
         : family(share.family),
-          options(share.options),
+          behind(share.options.ingest_behind),
           replaced(share.replaced.has_value() ? &*share.replaced : nullptr),
           participant(
               replaced == nullptr ? TreeAdmission::Kind::kAtOnce : TreeAdmission::Kind::kCall,
               family.get()) {}
 
+    // Returns true if a memtable overlaps a table whose options forbid the flush.
+    bool ForbidsFlush() const;
+
     std::shared_ptr<ColumnFamily> family;
-    IngestExternalFileOptions options;
+    const bool behind;                          // The same for all tables (ingest_behind).
     const ReplacedRange* const replaced;        // Null: nothing is replaced.
     std::vector<std::pair<int, FileRef>> gone;  // Tables in the replaced range.
     int last_level = 0;
     std::vector<StagedTable*> tables;  // Oldest first.
+    // Each table has the options of its handle.
+    std::vector<const IngestExternalFileOptions*> options;
     TablesToPlace to_place;
     std::vector<TablePlace> places;
     bool in_memory = false;  // A memtable overlaps some table.
@@ -89,6 +100,8 @@ class IngestCommit {
     // Tables added to the tree without an open reader.
     std::vector<std::pair<int, FileRef>> closed;
     bool in_force = false;
+    // IngestedRanges gets the first and the last key of what the ingestion changes.
+    std::pair<std::string, std::string> changed;
     TreeAdmission::Participant participant;
     bool entered = false;
     bool in_step = false;
@@ -97,6 +110,8 @@ class IngestCommit {
   // Runs all steps. If one fails, Run undoes what it has begun.
   Status RunSteps() VARVE_EXCLUDES(kDbMutex);
   Status Collect();
+  // Adds a share to the part of its family.
+  static Status Join(FamilyShare* share, std::unique_ptr<Part>* part);
   // Waits until tables may be added to the trees, and keeps others from changing them.
   Status EnterTrees() VARVE_REQUIRES(kDbMutex);
   void LeaveTrees() noexcept VARVE_REQUIRES(kDbMutex);
@@ -114,6 +129,7 @@ class IngestCommit {
   static Status LookInto(const MemTable& mem, Part* part);
   Status Place() VARVE_REQUIRES(kDbMutex);
   Status CheckPlaces(const Part& part) const VARVE_REQUIRES(kDbMutex);
+  static Status CheckBehind(const Part& part) VARVE_REQUIRES(kDbMutex);
   static Status CheckOwnSequences(const Part& part);
   // True if a table needs a number, or a memtable has to be switched.
   bool AnyNeedsOrder() const;
@@ -121,10 +137,12 @@ class IngestCommit {
   // Switches the memtables that must be flushed before the tables are shown.
   Status SwitchOverlapped() VARVE_REQUIRES(kDbMutex);
   void OpenWindow(uint64_t sequences) VARVE_REQUIRES(kDbMutex);
-  void FillInEdits(SequenceNumber first) VARVE_REQUIRES(kDbMutex);
+  void FillInEdits(SequenceNumber first, uint64_t sequences) VARVE_REQUIRES(kDbMutex);
 
   // ---- From the order point on ----
   Status RemoveReplaced() VARVE_REQUIRES(kDbMutex);
+  // Allocates all that CloseWindow needs.
+  void PrepareClosing();
   Status MakeDurable() VARVE_REQUIRES(kDbMutex);
   Status WriteSequences() VARVE_EXCLUDES(kDbMutex);
   // Gives the readers that were opened for inspection to the files that the version will have.
@@ -146,7 +164,9 @@ class IngestCommit {
   std::vector<FlushWork::Frozen> frozen_;     // Memtables to flush.
   bool window_open_ = false;
   bool in_force_ = false;
-  bool begun_ = false;  // This thread can take the mutex.
+  // True once RunSteps has taken the DB mutex: before that, the caller itself may hold it, and
+  // there is nothing to undo.
+  bool begun_ = false;
 };
 
 }  // namespace varve

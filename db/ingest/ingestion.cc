@@ -10,15 +10,15 @@ namespace varve {
 void Ingestion::Discard() noexcept {
   std::vector<FamilyShare> shares = std::move(shares_);
   shares_.clear();
-  BestEffort([&] {
-    for (FamilyShare& share : shares) {
-      for (StagedTable& table : share.tables) {
+  for (FamilyShare& share : shares) {
+    for (StagedTable& table : share.tables) {
+      BestEffort([&] {
         table.reader.reset();
-        if (table.path.empty()) continue;
+        if (table.path.empty()) return;
         fs_->DeleteFile(table.path, IOOptions(), nullptr).PermitUncheckedError();
-      }
+      });
     }
-  });
+  }
 }
 
 }  // namespace varve

@@ -2,6 +2,17 @@
 #pragma once
 
 // Holds one ingestion that is being prepared: its staged tables, and what is known of each.
+//
+//      Ingestion
+//        FamilyShare "default"   options, replaced range
+//          StagedTable  source /data/a.sst   path <staging>/000017.sst   file 17, bounds
+//          StagedTable  source /data/b.sst   path <staging>/000018.sst   file 18, bounds
+//        FamilyShare "meta"
+//          StagedTable  ...
+//
+// Preparing links or copies each source into the staging directory, and reads its bounds.
+// Committing moves the tables to their places. A table in force has no staged path any more, so
+// what is left may be discarded at any time.
 
 #include <memory>
 #include <optional>
@@ -25,8 +36,9 @@ namespace varve {
 // has the name. An opening only unlinks tables that it finds there, as each may be a hard link to a
 // user's file.
 struct StagedTable {
-  std::string source;  // Path that the user wrote.
-  std::string path;    // Current place; empty: none.
+  std::string source;                          // Path that the user wrote.
+  const PreparedFileInfo* prepared = nullptr;  // Null: the bounds are read. Unset once prepared.
+  std::string path;                            // Current place; empty: none.
   // Describes the table to come. The bounds have sequence number 0.
   NewFile file;
   bool moves = false;           // Deletes the source once the table is in force.
@@ -42,6 +54,7 @@ struct FamilyShare {
   std::shared_ptr<ColumnFamily> family;
   IngestExternalFileOptions options;
   std::vector<StagedTable> tables;  // In the order given: a later one is newer.
+  // The range whose present contents the tables replace; unset: none is.
   std::optional<ReplacedRange> replaced;
 };
 
@@ -53,10 +66,12 @@ class Ingestion final : public StagedIngestion {
   Ingestion(const Ingestion&) = delete;
   Ingestion& operator=(const Ingestion&) = delete;
 
+  // Returns the families and their staged tables.
   std::vector<FamilyShare>& shares() { return shares_; }
   void Discard() noexcept override;
 
  private:
+  // File system of the staged tables.
   const std::shared_ptr<FileSystem> fs_;
   std::vector<FamilyShare> shares_;
 };

@@ -10,7 +10,9 @@ namespace varve {
 
 namespace {
 
-// True if a file of the level, or the output of a running compaction to it, overlaps the range.
+// True if a file of the level, or the output of a running compaction to it, overlaps the range. A
+// running compaction counts with the whole range of its inputs, since nobody knows where in it its
+// outputs will lie.
 bool IsTaken(const PlacementGround& ground, int level, const KeyRange& range) {
   const LevelFiles& files = ground.version->level(level);
   const auto stays = [&](const FileMetaData& file) {
@@ -35,7 +37,9 @@ bool IsTaken(const PlacementGround& ground, int level, const KeyRange& range) {
   });
 }
 
-// Returns a flag for each level: true if nothing in it overlaps the hull of the tables.
+// Returns a flag for each level: true if nothing in it overlaps the hull of the tables. Mostly
+// whole levels are free of everything between the first and the last table of the call; then no
+// table has to be looked up there.
 std::vector<bool> FreeLevels(const PlacementGround& ground, const KeyRange& hull) {
   std::vector<bool> free;
   for (int level = 0; level < ground.version->num_levels(); level++) {
@@ -44,11 +48,13 @@ std::vector<bool> FreeLevels(const PlacementGround& ground, const KeyRange& hull
   return free;
 }
 
+// Goes down from L0 as long as nothing overlaps; the table stays at the last level that may hold
+// it. Levels between L0 and base_level are passed over, as dynamic levels keep them empty.
 TablePlace Place(const PlacementGround& ground, const std::vector<bool>& free_levels,
                  const TableToPlace& table) {
   if (table.in_memory) return {.level = 0, .stopped = true, .overlaps = true};
   TablePlace place;
-  for (int level = 0; level < ground.version->num_levels(); level++) {
+  for (int level = 0; level < ground.version->usable_levels(); level++) {
     if (!free_levels[static_cast<size_t>(level)] && IsTaken(ground, level, table.range)) {
       place.stopped = place.overlaps = true;
       break;
@@ -76,8 +82,23 @@ void PutAbove(const PlacementGround& ground, const TablesToPlace& tables,
   }
 }
 
+std::vector<TablePlace> PlaceBehind(const PlacementGround& ground, const TablesToPlace& tables) {
+  VARVE_ASSERT(ground.version->reserves_last_level());
+  std::vector<TablePlace> places;
+  places.reserve(tables.tables.size());
+  const int last = ground.version->num_levels() - 1;
+  for (const TableToPlace& table : tables.tables) {
+    TablePlace& place = places.emplace_back();
+    place.level = last;
+    place.stopped = place.overlaps = IsTaken(ground, last, table.range);
+  }
+  return places;
+}
+
 }  // namespace
 
+// One pass in key order finds the clusters: a table belongs to the last cluster if it overlaps what
+// that covers so far.
 void TablesToPlace::Arrange(const InternalKeyComparator& icmp) {
   in_key_order.resize(tables.size());
   std::iota(in_key_order.begin(), in_key_order.end(), size_t{0});
@@ -101,6 +122,7 @@ void TablesToPlace::Arrange(const InternalKeyComparator& icmp) {
 }
 
 std::vector<TablePlace> PlaceTables(const PlacementGround& ground, const TablesToPlace& tables) {
+  if (ground.behind) return PlaceBehind(ground, tables);
   const std::vector<bool> free_levels = FreeLevels(ground, tables.hull);
   std::vector<TablePlace> places;
   places.reserve(tables.tables.size());

@@ -23,7 +23,8 @@ struct PlacementGround {
   const std::vector<const CompactionPlan*>* running = nullptr;
   CompactionStyle style = kCompactionStyleLevel;
   int base_level = 1;                       // Levels above it, but for L0, are kept empty.
-  bool all_need_it = false;                 // For example, a snapshot must not see the tables.
+  bool all_need_it = false;                 // All tables get numbers, wherever they go.
+  bool behind = false;                      // They go beneath all data, into a reserved level.
   const ReplacedRange* replaced = nullptr;  // Tables in it count as removed; null: no range.
 };
 
@@ -48,6 +49,7 @@ struct TablesToPlace {
   [[nodiscard]] bool any_overlap() const { return clusters.size() < tables.size(); }
 };
 
+// The place that PlaceTables has found for one table.
 struct TablePlace {
   int level = 0;
   bool stopped = false;         // Existing data stopped it.
@@ -58,7 +60,9 @@ struct TablePlace {
 // Places each table at the deepest level at which, and above which, nothing overlaps its range:
 // neither a file, by its bounds, nor the output of a running compaction. The data that stopped it
 // further down is older than the table, which then needs a number. All tables need one if any two
-// overlap: these go into levels above each other, or to L0, in their order.
+// overlap: these go into levels above each other, or to L0, in their order. A level that the
+// version reserves takes the tables of a ground that is `behind`, and no other: `stopped` is then
+// true for one that overlaps a file there.
 std::vector<TablePlace> PlaceTables(const PlacementGround& ground, const TablesToPlace& tables);
 
 }  // namespace varve

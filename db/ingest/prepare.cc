@@ -1,4 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// PrepareIngestion checks the arguments of all families first, then stages one family's files after
+// the other:
+//
+//     CheckArg, CheckCanBeBehind   bad arguments, before any file is touched
+//     Preparation::Run             numbers for the files, and the staging directory
+//     StageAll                     several threads: link or copy, sync, open, inspect, checksum
+//
+// Invariants
+// 1. A staged file has the number of a table from the beginning, so that it needs only be renamed
+//    later, and so that two ingestions never stage under one name.
+// 2. Threads share nothing but the counter of the next file: each fills in one StagedTable alone.
+// 3. Until everything is staged, only this call knows the Ingestion. If a step fails, it is
+//    destroyed, which unlinks what it has staged.
+
 #include "db/ingest/prepare.h"
 
 #include <algorithm>
@@ -10,6 +25,7 @@
 
 #include "db/ingest/staging.h"
 #include "db/ingest/table_description.h"
+#include "util/base/canary.h"
 #include "util/base/caught_exception.h"
 #include "util/base/status_macros.h"
 #include "util/env/file_names.h"
@@ -40,9 +56,11 @@ Status CheckOptions(const IngestExternalFileArg& arg) {
   if (options.file_opening_threads < 1) {
     return Status::InvalidArgument("IngestExternalFile: file_opening_threads must be at least 1");
   }
-  if (options.ingest_behind) {
-    return Status::NotSupported(
-        "IngestExternalFile: ingest_behind, which needs cf_allow_ingest_behind");
+  if (options.ingest_behind &&
+      (options.allow_db_generated_files || arg.atomic_replace_range.has_value())) {
+    return Status::InvalidArgument(
+        "IngestExternalFile: ingest_behind together with "
+        "allow_db_generated_files or atomic_replace_range");
   }
   if (options.write_global_seqno && options.allow_db_generated_files) {
     return Status::InvalidArgument(
@@ -68,10 +86,28 @@ Status CheckArg(const IngestExternalFileArg& arg) {
         "IngestExternalFiles: there must be as many checksums, and names of their functions, as "
         "files, or none");
   }
+  if (!arg.file_infos.empty() && arg.file_infos.size() != files) {
+    return Status::InvalidArgument(
+        "IngestExternalFiles: there must be as many file_infos as files, "
+        "or none");
+  }
   return CheckOptions(arg);
 }
 
-// Brings the files of one share into the staging directory.
+Status CheckCanBeBehind(const ColumnFamily& family) {
+  if (!family.options()->cf_allow_ingest_behind) {
+    return Status::InvalidArgument(
+        "IngestExternalFile: ingest_behind",
+        "needs cf_allow_ingest_behind in column family " + family.name());
+  }
+  if (family.icmp().timestamp_size() == 0) return Status::OK();
+  return Status::InvalidArgument("IngestExternalFile: ingest_behind",
+                                 "is not for keys with timestamps: files may not be older than "
+                                 "what they come to lie beneath");
+}
+
+// Brings the files of one share into the staging directory. A share (FamilyShare) is what the
+// ingestion adds to one family: it is filled in from `arg`, that family's part of the user's call.
 class Preparation {
  public:
   Preparation(Engine* engine, const IngestExternalFileArg& arg, FamilyShare* share)
@@ -91,23 +127,30 @@ class Preparation {
   uint64_t now_ = 0;
 };
 
+// Gives each file its number, and guesses the level to which it will go, for which its reader is
+// opened. The commit chooses the place; if the guess was wrong, the table is opened once more.
 Status Preparation::Run() {
   int64_t now = 0;
   if (e_.context.clock()->GetCurrentTime(&now).ok() && now > 0) now_ = static_cast<uint64_t>(now);
   directory_ = StagingDirectory(share_.family->table_paths().directory(0));
-  const int last_level = share_.family->options()->num_levels - 1;
-  const bool is_fifo = share_.family->options()->compaction_style == kCompactionStyleFIFO;
+  const auto options = share_.family->options();
+  // Such a family keeps its last level for ingest_behind, so all other tables go above it.
+  const bool above = options->cf_allow_ingest_behind && !share_.options.ingest_behind;
+  const int last_level = options->num_levels - (above ? 2 : 1);
+  const bool is_fifo = options->compaction_style == kCompactionStyleFIFO;
   for (const std::string& source : arg_.external_files) {
     StagedTable& table = share_.tables.emplace_back();
     table.source = source;
-    table.file.number = e_.state.versions->NewFileNumber();
+    table.file.number = VARVE_CANARY(kReuseStagedNumber) ? e_.state.versions->next_file_number()
+                                                         : e_.state.versions->NewFileNumber();
     table.moves = arg_.options.move_files;
     table.file.temperature = arg_.file_temperature;
     table.file.times = {now_, now_};
     table.expected_level = is_fifo ? 0 : last_level;
   }
-  e_.staged_ingestions->NoteDirectory();
-  VARVE_RETURN_IF_ERROR(e_.context.fs()->CreateDirIfMissing(directory_, IOOptions(), nullptr));
+  // Makes the directory if it is not there. Later ingestions need it, too, so it stays until the
+  // database is closed.
+  VARVE_RETURN_IF_ERROR(e_.staged_ingestions->EnterDirectory(e_.context.fs().get(), directory_));
   return StageAll();
 }
 
@@ -145,13 +188,18 @@ Status Preparation::StageAll() {
   return Status::OK();
 }
 
+// Runs in several threads, each with a table of its own. What an error leaves is in the staging
+// directory, and Ingestion::Discard deletes it.
 Status Preparation::Stage(size_t i) {
   StagedTable& table = share_.tables[i];
   const std::string path = TableFileName(directory_, table.file.number);
   VARVE_RETURN_IF_ERROR(StageFile(e_.context, table.source, path, WayOf(share_.options)));
   table.path = path;
   VARVE_RETURN_IF_ERROR(e_.context.fs()->GetFileSize(path, IOOptions(), &table.file.size, nullptr));
+  const IngestExternalFileArg& call = arg_;
+  if (!call.file_infos.empty()) table.prepared = call.file_infos[i];
   VARVE_RETURN_IF_ERROR(DescribeExternalTable(*share_.family, share_.options, &table));
+  table.prepared = nullptr;
   const std::optional<ReplacedRange>& range = share_.replaced;
   if (range.has_value() && !range->Covers(share_.family->icmp(), table.file)) {
     return Status::InvalidArgument(table.source, "has keys outside of atomic_replace_range");
@@ -175,6 +223,7 @@ Status Preparation::CheckChecksum(size_t i, StagedTable* table) {
   return Status::Corruption(table->source, "the whole file's checksum is not the one given");
 }
 
+// All arguments are checked before the first file is touched.
 Status PrepareFamilies(Engine* engine, const std::vector<IngestExternalFileArg>& args,
                        Ingestion* ingestion) {
   std::set<const ColumnFamily*> families;
@@ -187,6 +236,7 @@ Status PrepareFamilies(Engine* engine, const std::vector<IngestExternalFileArg>&
       return Status::InvalidArgument("IngestExternalFile: the column family was dropped",
                                      family->name());
     }
+    if (call.options.ingest_behind) VARVE_RETURN_IF_ERROR(CheckCanBeBehind(*family));
     if (!families.insert(family).second) {
       return Status::InvalidArgument("IngestExternalFiles: a column family is named twice",
                                      family->name());

@@ -1,7 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// The range whose contents an ingestion replaces (atomic_replace_range): from start, inclusive, to
+// limit, exclusive, or everything. A table in it goes as a whole or not at all, as no table is
+// rewritten here; so one that reaches over an end refuses the call.
+//
+//                 start                    limit
+//                   |                        |
+//      [a..b]   [c......d]    [e..f]    [g.......h]   [i..j]
+//       stays    refused       goes      refused       stays
+
 #include "db/ingest/replaced_range.h"
 
 namespace varve {
+
+namespace {
+
+// True if a tombstone covers a key from `start` to `limit`, exclusive.
+bool CoversAnyBefore(const FragmentedTombstones& list, const InternalKeyComparator& icmp,
+                     const Slice& start, const Slice& limit) {
+  for (size_t i = list.LowerBound(start); i < list.size(); i++) {
+    if (icmp.CompareKey(list.bound(i), limit) >= 0) return false;
+    if (list.fragment(i).covered) return true;
+  }
+  return false;
+}
+
+}  // namespace
 
 Status ReplacedRange::Make(const InternalKeyComparator& icmp, const RangeOpt& range,
                            std::optional<ReplacedRange>* result) {
@@ -33,10 +57,14 @@ bool ReplacedRange::Covers(const InternalKeyComparator& icmp, const TableFacts& 
 
 bool ReplacedRange::Overlaps(const InternalKeyComparator& icmp, const TableFacts& table) const {
   if (everything_) return true;
-  return icmp.CompareKey(icmp.KeyOf(table.smallest), limit_) < 0 &&
-         icmp.CompareKey(icmp.KeyOf(table.largest), start_) >= 0;
+  if (icmp.CompareKey(icmp.KeyOf(table.smallest), limit_) >= 0) return false;
+  const int end = icmp.CompareKey(icmp.KeyOf(table.largest), start_);
+  // A table with the exclusive end of a range tombstone does not hold the key that it ends at.
+  return end > 0 || (end == 0 && table.largest.sequence() != kMaxSequenceNumber);
 }
 
+// Sets *any if the memtable has something in the range, and leaves it otherwise, as several
+// memtables are asked in turn.
 Status ReplacedRange::LookInto(const InternalKeyComparator& icmp, const MemTable& mem,
                                bool* any) const {
   if (mem.entry_count() == 0) return Status::OK();
@@ -46,7 +74,7 @@ Status ReplacedRange::LookInto(const InternalKeyComparator& icmp, const MemTable
   }
   const Slice start(start_);
   const Slice limit(limit_);
-  for (const auto& list : mem.RangeTombstones()) *any |= list->CoversAnyOf(&start, &limit);
+  for (const auto& list : mem.RangeTombstones()) *any |= CoversAnyBefore(*list, icmp, start, limit);
   const auto it = mem.NewIterator();
   it->Seek(icmp.FirstInternalKey(start).Encode());
   if (!it->status().ok()) return it->status();
@@ -54,6 +82,8 @@ Status ReplacedRange::LookInto(const InternalKeyComparator& icmp, const MemTable
   return Status::OK();
 }
 
+// Tables from `epochs_end` on are newer than the ingestion: flushed after its order point, or its
+// own.
 Status ReplacedRange::FindTables(const Version& version, uint64_t epochs_end,
                                  std::vector<std::pair<int, FileRef>>* tables) const {
   tables->clear();

@@ -1,4 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// Brings files into the staging directory. A link costs nothing, but shares the file with its
+// owner, so it is made only if the options ask for it (move_files, link_files); a copy is the
+// database's alone, and may be written to. Whichever it is, its contents are durable when StageFile
+// returns; its final name becomes so with the edit.
+
 #include "db/ingest/staging.h"
 
 #include <memory>
@@ -47,7 +53,7 @@ Status LinkFile(const DbContext& context, const std::string& source, const std::
     s = fs->LinkFile(source, target, IOOptions(), nullptr);
   }
   if (!s.ok()) return s;
-  // It is unknown whether the file's writer has synced it.
+  // A link shares the source's bytes, and nobody knows whether their writer has synced them.
   return fs->SyncFile(target, context.file_options(), IOOptions(), context.options().use_fsync,
                       nullptr);
 }
@@ -69,7 +75,7 @@ Status StageFile(const DbContext& context, const std::string& source, const std:
     s = LinkFile(context, source, target);
     if (s.ok()) return s;
     if (way == StagingWay::kLink) {
-      VARVE_RETURN_IF_ERROR(RemoveLeft(fs, target));
+      RemoveLeft(fs, target).PermitUncheckedError();
       return Status::CopyAppendMessage(
           s, "; ", "failed_move_fall_back_to_copy would have the file copied instead");
     }
@@ -81,6 +87,8 @@ Status StageFile(const DbContext& context, const std::string& source, const std:
   return s;
 }
 
+// Overwrites the eight bytes of the global sequence number in place; the table was copied for this
+// (WayOf).
 Status WriteSequence(const DbContext& context, const std::string& path, uint64_t offset,
                      SequenceNumber sequence) {
   std::unique_ptr<FSRandomRWFile> file;

@@ -1,4 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// A foreign table is believed only as far as it is checked here. The order of checks is from cheap
+// to dear:
+//
+//     CheckProperties       written for ingestion, or by a database and allowed; comparator, family
+//     FindPointBounds       the first and the last key, from the table's ends; or
+//     TakePointBounds       from its writer (PreparedFileInfo), if it is the same file
+//     AddTombstoneBounds    range deletions widen the bounds
+//     InspectAll            every block and every entry, if the options ask for it, and always if
+//                           the entries keep their sequence numbers
+//
+// An external file's entries have sequence number 0, and may get one of the database's, so a
+// number in the file is Corruption. A table of a database keeps its numbers. How far its range
+// deletions reach is in that database's MANIFEST only, so it may have none.
+
 #include "db/ingest/table_description.h"
 
 #include <string>
@@ -6,6 +21,7 @@
 
 #include "table/format/unique_id.h"
 #include "table/inspect/inspect_table.h"
+#include "table/inspect/prepared_file_info.h"
 #include "util/base/status_macros.h"
 #include "util/coding/fixed.h"
 
@@ -33,7 +49,7 @@ class Description {
 
   Status Make() {
     VARVE_RETURN_IF_ERROR(CheckProperties());
-    VARVE_RETURN_IF_ERROR(FindPointBounds());
+    VARVE_RETURN_IF_ERROR(table_.prepared != nullptr ? TakePointBounds() : FindPointBounds());
     VARVE_RETURN_IF_ERROR(AddTombstoneBounds());
     if (table_.file.smallest.empty()) {
       return Status::InvalidArgument("the file has no entries", table_.source);
@@ -47,6 +63,8 @@ class Description {
   Status CheckProperties();
   Status CheckTimestamps() const;
   Status FindPointBounds();
+  // Takes the bounds from the file's writer.
+  Status TakePointBounds();
   Status AddTombstoneBounds();
   Status InspectAll();
   Status CheckKey(const Slice& internal_key) const;
@@ -116,6 +134,7 @@ Status Description::CheckKey(const Slice& internal_key) const {
   return Status::OK();
 }
 
+// The first and the last entry are read and checked; those in between only by InspectAll.
 Status Description::FindPointBounds() {
   ReadOptions reading;
   reading.fill_cache = options_.fill_cache;
@@ -137,6 +156,23 @@ Status Description::FindPointBounds() {
   return it->status();
 }
 
+Status Description::TakePointBounds() {
+  const PreparedFileInfo& info = *table_.prepared;
+  NewFile& file = table_.file;
+  if (info.file_size != file.size || info.unique_id != file.unique_id) {
+    return Status::InvalidArgument(table_.source,
+                                   "is not the file that its entry of file_infos describes");
+  }
+  if (info.smallest.empty()) return Status::OK();
+  VARVE_RETURN_IF_ERROR(CheckKey(info.smallest));
+  VARVE_RETURN_IF_ERROR(CheckKey(info.largest));
+  (void)file.smallest.DecodeFrom(info.smallest);
+  (void)file.largest.DecodeFrom(info.largest);
+  return Status::OK();
+}
+
+// A range deletion widens the bounds: the table must be found for every key that it deletes. Its
+// end is exclusive, which a bound with the largest sequence number says.
 Status Description::AddTombstoneBounds() {
   const auto& tombstones = table_.reader->tombstones();
   if (tombstones == nullptr || tombstones->empty()) return Status::OK();
@@ -177,6 +213,12 @@ Status Description::InspectAll() {
   InspectedTable inspected;
   const Status s = InspectTable(table_.path, inspect, &inspected);
   if (!s.ok()) return Status::CopyAppendMessage(s, "; it was staged from ", table_.source);
+  if (inspected.references != 0) {
+    return Status::NotSupported(table_.source,
+                                "refers to values in blob files, which an ingestion does not "
+                                "bring: " +
+                                    std::to_string(inspected.references) + " entries");
+  }
   if (table_.db_generated) {
     table_.file.smallest_seq = inspected.smallest_seq;
     table_.file.largest_seq = inspected.largest_seq;
@@ -186,6 +228,8 @@ Status Description::InspectAll() {
 
 }  // namespace
 
+// The reader is opened as for the level that is expected, and kept: it becomes the table's own if
+// the table goes there.
 Status DescribeExternalTable(const ColumnFamily& family, const IngestExternalFileOptions& options,
                              StagedTable* table) {
   table->file.largest_seq = kMaxSequenceNumber;  // The number is not known yet.

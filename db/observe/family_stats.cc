@@ -1,6 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// The figures are rows: one for each level that has tables or work, then their sum, and in the text
+// also what came since the last text ("Int"). A row joins the present state of a level (files,
+// size, score) with the work done for it since the opening (LevelWork), so that the same rows make
+// the text and the map.
+//
+// Programs cut figures out of the text by their lines and columns, and of the map by RocksDB's
+// names. So both are fixed: a new figure may only be added behind those of a row. Stalls have the
+// names of two releases, because either is in use.
+//
+// The text ends an interval: it notes the sums that it has shown (FamilyWork::reported), and the
+// next one subtracts them. The map shows sums only, and ends nothing.
+
 #include "db/observe/family_stats.h"
 
+#include <algorithm>
 #include <cinttypes>
 #include <memory>
 #include <utility>
@@ -9,6 +23,7 @@
 #include "db/column_family/column_family.h"
 #include "db/compaction/plan.h"
 #include "db/engine/engine.h"
+#include "db/observe/blob_sums.h"
 #include "db/observe/report_text.h"
 #include "util/base/assert.h"
 #include "util/metrics/histogram.h"
@@ -16,13 +31,6 @@
 namespace varve {
 
 namespace {
-
-constexpr double kMebibyte = 1048576.0;
-constexpr double kGibibyte = 1024 * kMebibyte;
-
-double Ratio(double a, double b) {
-  return b == 0 ? 0 : a / b;
-}
 
 // A row for one level, or for all together.
 struct Row {
@@ -34,13 +42,24 @@ struct Row {
   LevelWork work;
   uint64_t came_in = 0;  // bytes that were not in the level before
 
-  [[nodiscard]] double seconds() const { return static_cast<double>(work.micros) / 1e6; }
+  [[nodiscard]] double seconds() const { return Seconds(work.micros); }
   [[nodiscard]] uint64_t bytes_read() const {
-    return work.bytes_read_above + work.bytes_read_at_level;
+    return work.bytes_read_above + work.bytes_read_at_level + work.blob_bytes_read;
+  }
+  [[nodiscard]] uint64_t bytes_written() const {
+    return work.bytes_written + work.blob_bytes_written;
   }
   // Returns the bytes written for each byte that came in.
   [[nodiscard]] double write_amplification() const {
-    return Ratio(static_cast<double>(work.bytes_written), static_cast<double>(came_in));
+    return Ratio(static_cast<double>(bytes_written()), static_cast<double>(came_in));
+  }
+  // Returns MB in each second of work.
+  [[nodiscard]] double rate(uint64_t bytes_moved) const {
+    return Ratio(Mebibytes(bytes_moved), seconds());
+  }
+  // Returns by how much the written tables exceed those read at the level, which may be negative.
+  [[nodiscard]] double new_gibibytes() const {
+    return Gibibytes(work.bytes_written) - Gibibytes(work.bytes_read_at_level);
   }
 };
 
@@ -65,6 +84,7 @@ Row RowOf(const ColumnFamily& f, int level) VARVE_REQUIRES(kDbMutex) {
   row.bytes = files.bytes();
   row.score = at < scores.size() ? scores[at] : 0;
   if (at < f.work.levels.size()) row.work = f.work.levels[at];
+  // New to L0 is what flushes bring, new to a deeper level what compactions read from above it.
   row.came_in = level == 0 ? f.work.flush_bytes : row.work.bytes_read_above;
   return row;
 }
@@ -74,9 +94,12 @@ std::vector<Row> RowsOf(const ColumnFamily& f) VARVE_REQUIRES(kDbMutex) {
   std::vector<Row> rows;
   Row sum;
   sum.name = "Sum";
-  sum.came_in = f.work.flush_bytes;
+  // For the family as a whole only what comes from outside is new, so its write amplification
+  // counts every rewriting.
+  sum.came_in = f.work.flush_bytes + f.work.ingested.bytes;
   for (int level = 0; level < f.current()->num_levels(); level++) {
     Row row = RowOf(f, level);
+    // A level that is empty now but had work is shown, as its work is part of the sum.
     if (row.files == 0 && row.work.count == 0) continue;
     sum.files += row.files;
     sum.files_in_compactions += row.files_in_compactions;
@@ -90,39 +113,45 @@ std::vector<Row> RowsOf(const ColumnFamily& f) VARVE_REQUIRES(kDbMutex) {
 
 void AddFigures(const Row& row, std::map<std::string, std::string>* values) {
   const LevelWork& work = row.work;
-  const auto gibibytes = [](uint64_t bytes) { return static_cast<double>(bytes) / kGibibyte; };
-  const auto per_second = [&row](uint64_t bytes) {
-    return Ratio(static_cast<double>(bytes) / kMebibyte, row.seconds());
-  };
   const double count = static_cast<double>(work.count);
-  const double written_anew = gibibytes(work.bytes_written) - gibibytes(work.bytes_read_at_level);
   const std::pair<const char*, double> figures[] = {
       {"NumFiles", static_cast<double>(row.files)},
       {"CompactedFiles", static_cast<double>(row.files_in_compactions)},
       {"SizeBytes", static_cast<double>(row.bytes)},
       {"Score", row.score},
-      {"ReadGB", gibibytes(row.bytes_read())},
-      {"RnGB", gibibytes(work.bytes_read_above)},
-      {"Rnp1GB", gibibytes(work.bytes_read_at_level)},
-      {"WriteGB", gibibytes(work.bytes_written)},
-      {"WnewGB", written_anew},
-      {"MovedGB", gibibytes(work.bytes_moved)},
+      {"ReadGB", Gibibytes(row.bytes_read())},
+      {"RnGB", Gibibytes(work.bytes_read_above)},
+      {"Rnp1GB", Gibibytes(work.bytes_read_at_level)},
+      {"WriteGB", Gibibytes(row.bytes_written())},
+      {"WnewGB", row.new_gibibytes()},
+      {"MovedGB", Gibibytes(work.bytes_moved)},
       {"WriteAmp", row.write_amplification()},
-      {"ReadMBps", per_second(row.bytes_read())},
-      {"WriteMBps", per_second(work.bytes_written)},
+      {"ReadMBps", row.rate(row.bytes_read())},
+      {"WriteMBps", row.rate(row.bytes_written())},
       {"CompSec", row.seconds()},
-      {"CompMergeCPU", static_cast<double>(work.cpu_micros) / 1e6},
+      {"CompMergeCPU", Seconds(work.cpu_micros)},
       {"CompCount", count},
       {"AvgSec", Ratio(row.seconds(), count)},
       {"KeyIn", static_cast<double>(work.entries_in)},
       {"KeyDrop", static_cast<double>(work.entries_dropped)},
-      {"RblobGB", 0},
-      {"WblobGB", 0},
+      {"RblobGB", Gibibytes(work.blob_bytes_read)},
+      {"WblobGB", Gibibytes(work.blob_bytes_written)},
   };
   for (const auto& [name, figure] : figures) {
     (*values)["compaction." + row.name + "." + name] = std::to_string(figure);
   }
 }
+
+// The stalls of one line of the text, in its order, and their words there.
+constexpr std::pair<const char*, const char*> kOldStallWords[] = {
+    {"level0_slowdown", "level0_slowdown"},
+    {"level0_slowdown_with_compaction", "level0_slowdown_with_compaction"},
+    {"level0_numfiles", "level0_numfiles"},
+    {"level0_numfiles_with_compaction", "level0_numfiles_with_compaction"},
+    {"stop_for_pending_compaction_bytes", "stop for pending_compaction_bytes"},
+    {"slowdown_for_pending_compaction_bytes", "slowdown for pending_compaction_bytes"},
+    {"memtable_compaction", "memtable_compaction"},
+    {"memtable_slowdown", "memtable_slowdown"}};
 
 // Uses the names of RocksDB 7.8.3; later versions have those of cf-write-stall-stats.
 void AddStalls(const StallCounts& counts, std::map<std::string, std::string>* values) {
@@ -146,30 +175,126 @@ void AddStalls(const StallCounts& counts, std::map<std::string, std::string>* va
   }
 }
 
-}  // namespace
+// Returns what was done since `before`; a level's figures of the present do not apply.
+Row IntervalOf(const Row& sum, const FamilyReading& before) {
+  Row row;
+  row.name = "Int";
+  row.work = sum.work;
+  row.work.Subtract(before.work);
+  row.came_in = sum.came_in - before.flush_bytes - before.ingested.bytes;
+  return row;
+}
 
-std::string FamilyStatsText(Engine& /*e*/, ColumnFamily& f) {
+// Returns the table of levels. Programs find a figure by the number of its column.
+std::string TableOf(const ColumnFamily& f, const std::vector<Row>& rows) {
   std::string out;
   AppendF(&out, "\n** Compaction Stats [%s] **\n", f.name().c_str());
-  AppendF(&out, "%-6s %7s %10s %7s %10s %10s %10s %7s %10s %9s %12s %12s\n", "Level", "Files",
-          "Size(MB)", "Score", "Read(MB)", "Write(MB)", "Moved(MB)", "W-Amp", "Comp(sec)",
-          "Comp(cnt)", "KeyIn", "KeyDrop");
-  const auto mebibytes = [](uint64_t bytes) { return static_cast<double>(bytes) / kMebibyte; };
-  for (const Row& row : RowsOf(f)) {
-    AppendF(&out,
-            "%-6s %7zu %10.1f %7.2f %10.1f %10.1f %10.1f %7.1f %10.2f %9" PRIu64 " %12" PRIu64
-            " %12" PRIu64 "\n",
-            row.name.c_str(), row.files, mebibytes(row.bytes), row.score,
-            mebibytes(row.bytes_read()), mebibytes(row.work.bytes_written),
-            mebibytes(row.work.bytes_moved), row.write_amplification(), row.seconds(),
-            row.work.count, row.work.entries_in, row.work.entries_dropped);
+  constexpr char kHeading[] =
+      "Level    Files       Size Score Read(GB)  Rn(GB) Rnp1(GB) Write(GB) Wnew(GB) Moved(GB) "
+      "W-Amp "
+      "Rd(MB/s) Wr(MB/s) Comp(sec) CompMergeCPU(sec) Comp(cnt) Avg(sec) KeyIn KeyDrop Rblob(GB) "
+      "Wblob(GB)\n";
+  out += kHeading + std::string(sizeof(kHeading) - 2, '-') + "\n";
+  for (const Row& row : rows) {
+    const LevelWork& work = row.work;
+    const std::string files =
+        std::to_string(row.files) + "/" + std::to_string(row.files_in_compactions);
+    AppendF(&out, "%4s %9s %10s %5.1f %8.1f %7.1f %8.1f %9.1f %8.1f %9.1f %5.1f ", row.name.c_str(),
+            files.c_str(), SizeAndUnit(row.bytes).c_str(), row.score, Gibibytes(row.bytes_read()),
+            Gibibytes(work.bytes_read_above), Gibibytes(work.bytes_read_at_level),
+            Gibibytes(row.bytes_written()), row.new_gibibytes(), Gibibytes(work.bytes_moved),
+            row.write_amplification());
+    AppendF(&out, "%8.1f %8.1f %9.2f %17.2f %9" PRIu64 " %8.3f %5s %7s %9.1f %9.1f\n",
+            row.rate(row.bytes_read()), row.rate(row.bytes_written()), row.seconds(),
+            Seconds(work.cpu_micros), work.count,
+            Ratio(row.seconds(), static_cast<double>(work.count)),
+            ShortCount(work.entries_in).c_str(), ShortCount(work.entries_dropped).c_str(),
+            Gibibytes(work.blob_bytes_read), Gibibytes(work.blob_bytes_written));
   }
+  return out;
+}
+
+void AppendBlobFiles(const BlobFiles& files, std::string* out) {
+  const BlobSums sums(files);
+  AppendF(out,
+          "\nBlob file count: %zu, total size: %.1f GB, garbage size: %.1f GB, space amp: %.1f\n",
+          sums.files, Gibibytes(sums.bytes), Gibibytes(sums.garbage), sums.space_amplification());
+}
+
+// Appends what came in from memtables and from ingested files.
+void AppendFlushes(const FamilyWork& work, const FamilyReading& before, std::string* out) {
+  const IngestedFiles& files = work.ingested;
+  const IngestedFiles& old = before.ingested;
+  AppendF(out, "Flush(GB): cumulative %.3f, interval %.3f\n", Gibibytes(work.flush_bytes),
+          Gibibytes(work.flush_bytes - before.flush_bytes));
+  AppendF(out, "AddFile(GB): cumulative %.3f, interval %.3f\n", Gibibytes(files.bytes),
+          Gibibytes(files.bytes - old.bytes));
+  const auto counts = [out](const char* what, uint64_t all, uint64_t interval) {
+    AppendF(out, "AddFile(%s): cumulative %" PRIu64 ", interval %" PRIu64 "\n", what, all,
+            interval);
+  };
+  counts("Total Files", files.files, files.files - old.files);
+  counts("L0 Files", files.l0_files, files.l0_files - old.l0_files);
+  counts("Keys", files.entries, files.entries - old.entries);
+}
+
+void AppendCompactions(const char* period, const Row& row, uint64_t micros, std::string* out) {
+  AppendF(out,
+          "%s compaction: %.2f GB write, %.2f MB/s write, %.2f GB read, %.2f MB/s read, %.1f "
+          "seconds\n",
+          period, Gibibytes(row.bytes_written()),
+          Ratio(Mebibytes(row.bytes_written()), Seconds(micros)), Gibibytes(row.bytes_read()),
+          Ratio(Mebibytes(row.bytes_read()), Seconds(micros)), row.seconds());
+}
+
+// Appends the counts by their names of today, and in the line of older releases, which programs
+// add up by the position of its numbers.
+void AppendStalls(const StallCounts& counts, uint64_t before, std::string* out) {
+  const std::map<std::string, std::string> by_name = counts.ToMap();
+  std::string line;
+  for (const auto& [name, count] : by_name) {
+    line += line.empty() ? "Write Stall (count): " : ", ";
+    line += name;
+    line += ": ";
+    line += count;
+  }
+  *out += line + "\n";
+  std::map<std::string, std::string> values;
+  AddStalls(counts, &values);
+  line = "Stalls(count):";
+  for (const auto& [name, words] : kOldStallWords) {
+    line += " " + values[std::string("io_stalls.") + name] + " " + words + ",";
+  }
+  AppendF(&line, " interval %" PRIu64 " total count\n",
+          counts.total_stops() + counts.total_delays() - before);
+  *out += line;
+}
+
+}  // namespace
+
+std::string FamilyStatsText(Engine& e, ColumnFamily& f) {
+  const uint64_t now = e.context.MonotonicMicros();
+  const uint64_t opened = e.context.open_micros();
+  std::vector<Row> rows = RowsOf(f);
+  const Row sum = rows.back();
+  const FamilyReading before = f.work.reported;
+  rows.push_back(IntervalOf(sum, before));
+  std::string out = TableOf(f, rows);
+  AppendBlobFiles(f.current()->blob_files(), &out);
+  AppendF(&out, "\nUptime(secs): %.1f total, %.1f interval\n", Seconds(now - opened),
+          Seconds(now - std::max(opened, before.micros)));
+  AppendFlushes(f.work, before, &out);
+  AppendCompactions("Cumulative", sum, now - opened, &out);
+  AppendCompactions("Interval", rows.back(), now - std::max(opened, before.micros), &out);
+  AppendStalls(f.stall_counts, before.stalls, &out);
   AppendF(&out, "Flushes: %" PRIu64 ", %.1f MB. Pending compaction: %.1f MB\n", f.work.flushes,
-          mebibytes(f.work.flush_bytes), mebibytes(f.shape().pending_compaction_bytes));
-  VARVE_ASSERT(f.shape().scores.size() <= static_cast<size_t>(f.current()->num_levels()));
-  const StallCounts& counts = f.stall_counts;
-  AppendF(&out, "Write stalls (count): %" PRIu64 " stops, %" PRIu64 " delays\n",
-          counts.total_stops(), counts.total_delays());
+          Mebibytes(f.work.flush_bytes), Mebibytes(f.shape().pending_compaction_bytes));
+  // The next interval begins here.
+  f.work.reported = {.micros = now,
+                     .work = sum.work,
+                     .flush_bytes = f.work.flush_bytes,
+                     .ingested = f.work.ingested,
+                     .stalls = f.stall_counts.total_stops() + f.stall_counts.total_delays()};
   return out;
 }
 

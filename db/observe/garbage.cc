@@ -1,4 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// Garbage is estimated, table by table, from counts that the MANIFEST or a table's properties have;
+// no table is read for it.
+//
+//     tombstones    a table's deletions, at its mean size of an entry
+//     deleted       what they probably delete in deeper levels, at most all bytes there
+//     hidden        versions under a newer one in the same table
+//     overwritten   at most all values of a table, and at most what deeper levels have besides
+//
+// Bytes that one table deletes or overwrites no other one can: tables are visited from the newest
+// level on, and each finds only what those before it have left of the deeper levels.
+//
+// Each table has one reason why its dead entries are still there. The rules are tried in the order
+// in which they hold compactions back: a snapshot forbids the drop; a running compaction is doing
+// it; automatic compactions are off; the table is due, or its level is too full, and only work is
+// missing; a compaction was there and could drop no more; or nothing asks for a compaction yet.
+// Bytes with the same kind, reason and remedy are one item.
+//
+// The family is judged in one hold of the DB mutex, as levels, scores and snapshots must be of one
+// moment. Files beside the tree (ReplacedTables, LostFiles) are listed without it.
+
 #include "db/observe/garbage.h"
 
 #include <algorithm>
@@ -11,6 +32,7 @@
 #include "db/engine/db_state.h"
 #include "db/version/file_weights.h"
 #include "util/base/assert.h"
+#include "util/env/absolute_path.h"
 #include "util/env/file_names.h"
 #include "util/options/validate_options.h"
 
@@ -42,17 +64,21 @@ class FamilyGarbage {
   }
 
   std::vector<GarbageItem> Run() VARVE_REQUIRES(kDbMutex) {
-    double beneath = 0;  // bytes that deletions above have not claimed yet
+    double beneath = 0;  // bytes of the levels beneath the one that is visited
     for (int level = 1; level < version_.num_levels(); level++) {
       beneath += static_cast<double>(version_.level(level).bytes());
     }
+    unclaimed_ = beneath;
     for (int level = 0; level < version_.num_levels(); level++) {
       if (level > 0) beneath -= static_cast<double>(version_.level(level).bytes());
-      for (const FileRef& file : version_.level(level).files()) Visit(level, *file, beneath);
+      // The estimate takes claimed bytes from the levels that are passed first.
+      unclaimed_ = std::min(unclaimed_, beneath);
+      for (const FileRef& file : version_.level(level).files()) Visit(level, *file);
     }
     VARVE_ASSERT(beneath == 0);
     std::vector<GarbageItem> items;
     for (const auto& [key, bytes] : sums_) {
+      // A fraction of a byte is an artefact of the averages.
       const auto whole = static_cast<uint64_t>(bytes);
       if (whole == 0) continue;
       const auto& [kind, why, freed_by] = key;
@@ -64,20 +90,24 @@ class FamilyGarbage {
   }
 
  private:
-  void Visit(int level, const FileMetaData& file, double beneath) {
-    VARVE_ASSERT(beneath >= 0);
+  void Visit(int level, const FileMetaData& file) {
+    VARVE_ASSERT(unclaimed_ >= 0);
     const TableCounts& counts = file.counts();
+    // A file of which nothing is known is not guessed at.
     if (!counts.known()) return;
     const InternalKeyComparator& icmp = *version_.icmp();
     const double entry_bytes = static_cast<double>(file.size) / static_cast<double>(counts.entries);
     const bool over_something =
         version_.RangeMayExistFrom(level + 1, icmp.KeyOf(file.smallest), icmp.KeyOf(file.largest));
-    const double below = over_something ? beneath : 0;
+    const double below = over_something ? unclaimed_ : 0;
     const double deletions = static_cast<double>(counts.deletions);
     const double deleted = std::min(deletions * weights_.EntryBytesBeneath(level), below);
     const double values =
         static_cast<double>(counts.Values() - std::min(counts.Values(), counts.hidden));
     const double overwritten = std::min(values * entry_bytes, below - deleted);
+    unclaimed_ = std::max(0.0, unclaimed_ - deleted - overwritten);
+    // A file without either changes nothing by being compacted alone: its values only hide what a
+    // compaction with the level beneath would drop.
     const bool settles = deletions > 0 || counts.hidden > 0;
     if (!settles && overwritten == 0) return;
     const Reason reason = ReasonOf(level, file, settles);
@@ -93,6 +123,7 @@ class FamilyGarbage {
 
   // Returns what keeps the dead entries of the file, and those they hide, from being dropped.
   Reason ReasonOf(int level, const FileMetaData& file, bool settles) const {
+    // The order is from what no compaction can overcome to what time alone will bring.
     if (file.largest_seq > oldest_snapshot_) {
       return {"held by snapshot " + std::to_string(oldest_snapshot_) + " since " +
                   std::to_string(snapshots_.oldest_unix_seconds()),
@@ -144,6 +175,9 @@ class FamilyGarbage {
   const FileWeights weights_;
   const SequenceNumber oldest_snapshot_;
   std::map<uint64_t, CompactionReason> due_;  // keyed by file number
+  // Bytes of the levels beneath the one that is visited, without what tables above delete or
+  // overwrite.
+  double unclaimed_ = 0;
   std::map<std::tuple<std::string, std::string, std::string>, double> sums_;
 };
 
@@ -152,32 +186,70 @@ uint64_t SizeOf(FileSystem* fs, const std::string& path) {
   return fs->GetFileSize(path, IOOptions(), &bytes, nullptr).ok() ? bytes : 0;
 }
 
-// Returns the tables of the directory that no family has now. Skips those that are being written,
-// as far as their numbers tell.
-GarbageItem ReplacedTables(const DbContext& context, const std::set<uint64_t>& live) {
+// The directories of all families, and the numbers of the files in their current versions.
+struct LiveFiles {
+  std::set<std::string> directories;
+  std::set<uint64_t> numbers;
+};
+
+LiveFiles ListLiveFiles(const DbContext& context, DbState* state) {
+  LiveFiles live;
+  live.directories.insert(context.name());
+  DbLock lock(&state->mu);
+  for (const auto& [id, family] : state->families.all()) {
+    const std::vector<std::string>& directories = family->table_paths().directories();
+    live.directories.insert(directories.begin(), directories.end());
+    const Version& version = *family->current();
+    for (int level = 0; level < version.num_levels(); level++) {
+      for (const FileRef& file : version.level(level).files()) live.numbers.insert(file->number);
+    }
+    for (const BlobFileState& file : version.blob_files()) live.numbers.insert(file.number());
+  }
+  return live;
+}
+
+// Returns the names in the directory; none if it cannot be read.
+std::vector<std::string> NamesIn(FileSystem* fs, const std::string& directory) {
+  std::vector<std::string> names;
+  if (!fs->GetChildren(directory, IOOptions(), &names, nullptr).ok()) names.clear();
+  return names;
+}
+
+// Returns the bytes of tables and blob files in the families' directories that are in no family's
+// current version. Files with numbers above all live ones are left out, as jobs may be writing
+// them. A job's output with a smaller number is counted until its edit is in force.
+GarbageItem ReplacedTables(const DbContext& context, const LiveFiles& live) {
   GarbageItem item{"replaced", "held by iterators or other readers, or file deletions are disabled",
                    "giving them back", 0};
-  std::vector<std::string> names;
-  if (!context.fs()->GetChildren(context.name(), IOOptions(), &names, nullptr).ok()) return item;
-  const uint64_t newest = live.empty() ? UINT64_MAX : *live.rbegin();
-  for (const std::string& name : names) {
-    uint64_t number = 0;
-    FileType type;
-    if (!ParseFileName(name, &number, &type) || type != kTableFile) continue;
-    if (live.contains(number) || number > newest) continue;
-    item.bytes += SizeOf(context.fs().get(), context.name() + "/" + name);
+  FileSystem* const fs = context.fs().get();
+  const uint64_t newest = live.numbers.empty() ? UINT64_MAX : *live.numbers.rbegin();
+  for (const std::string& directory : live.directories) {
+    for (const std::string& name : NamesIn(fs, directory)) {
+      uint64_t number = 0;
+      FileType type;
+      if (!ParseFileName(name, &number, &type)) continue;
+      if (type != kTableFile && type != kBlobFile) continue;
+      // A number above all live ones is probably that of a job's output, which is no garbage yet.
+      if (live.numbers.contains(number) || number > newest) continue;
+      item.bytes += SizeOf(fs, directory + "/" + name);
+    }
   }
   return item;
 }
 
-GarbageItem LostFiles(const DbContext& context) {
+GarbageItem LostFiles(const DbContext& context, const LiveFiles& live) {
   GarbageItem item{"lost", "set aside at an opening, for people to look at",
                    "deleting the folder lost/", 0};
-  const std::string lost = context.name() + "/lost";
-  std::vector<std::string> names;
-  if (!context.fs()->GetChildren(lost, IOOptions(), &names, nullptr).ok()) return item;
-  for (const std::string& name : names) {
-    if (name != "." && name != "..") item.bytes += SizeOf(context.fs().get(), lost + "/" + name);
+  FileSystem* const fs = context.fs().get();
+  std::set<std::string> directories = live.directories;
+  if (!IsSamePath(context.WalDirectory(), context.name())) {
+    directories.insert(context.WalDirectory());
+  }
+  for (const std::string& directory : directories) {
+    const std::string lost = directory + "/lost";
+    for (const std::string& name : NamesIn(fs, lost)) {
+      if (name != "." && name != "..") item.bytes += SizeOf(fs, lost + "/" + name);
+    }
   }
   return item;
 }
@@ -189,19 +261,14 @@ std::vector<GarbageItem> GarbageOfFamily(DbState* state, ColumnFamily* family) {
   return FamilyGarbage(state->snapshots, *family).Run();
 }
 
+// Items of the family come first, then those of the whole database; items without bytes are left
+// out. The mutex is not held while directories are read. So `live` may be out of date by then, and
+// a file that was replaced meanwhile is not counted; this is an estimate.
 std::vector<GarbageItem> Garbage(const DbContext& context, DbState* state, ColumnFamily* family) {
   std::vector<GarbageItem> items = GarbageOfFamily(state, family);
-  std::set<uint64_t> live;
-  {
-    DbLock lock(&state->mu);
-    for (const auto& [id, each] : state->families.all()) {
-      for (int level = 0; level < each->current()->num_levels(); level++) {
-        for (const FileRef& file : each->current()->level(level).files()) live.insert(file->number);
-      }
-    }
-  }
+  const LiveFiles live = ListLiveFiles(context, state);
   for (GarbageItem& item :
-       std::vector<GarbageItem>{ReplacedTables(context, live), LostFiles(context)}) {
+       std::vector<GarbageItem>{ReplacedTables(context, live), LostFiles(context, live)}) {
     if (item.bytes > 0) items.push_back(std::move(item));
   }
   return items;

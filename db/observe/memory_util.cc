@@ -12,13 +12,15 @@ namespace varve {
 
 namespace {
 
-uint64_t SumOfProperty(const std::vector<DB*>& dbs, const std::string& property) {
-  uint64_t sum = 0;
+using Usage = std::map<MemoryUtil::UsageType, uint64_t>;
+
+// Adds the property of these databases to the type, which gets an entry if one of them has it.
+void AddProperty(const std::vector<DB*>& dbs, const std::string& property,
+                 MemoryUtil::UsageType type, Usage* usage) {
   for (DB* const db : dbs) {
     uint64_t value = 0;
-    if (db != nullptr && db->GetAggregatedIntProperty(property, &value)) sum += value;
+    if (db != nullptr && db->GetAggregatedIntProperty(property, &value)) (*usage)[type] += value;
   }
-  return sum;
 }
 
 }  // namespace
@@ -29,12 +31,15 @@ Status MemoryUtil::GetApproximateMemoryUsageByType(
   if (usage_by_type == nullptr) {
     return Status::InvalidArgument("GetApproximateMemoryUsageByType: no place for the answer");
   }
-  std::map<UsageType, uint64_t> usage;
-  usage[kMemTableTotal] = SumOfProperty(dbs, DB::Properties::kSizeAllMemTables);
-  usage[kMemTableUnFlushed] = SumOfProperty(dbs, DB::Properties::kCurSizeAllMemTables);
-  usage[kTableReadersTotal] = SumOfProperty(dbs, DB::Properties::kEstimateTableReadersMem);
-  uint64_t& caches = usage[kCacheTotal];
-  for (const Cache* const cache : cache_set) caches += cache != nullptr ? cache->GetUsage() : 0;
+  Usage usage;
+  AddProperty(dbs, DB::Properties::kSizeAllMemTables, kMemTableTotal, &usage);
+  AddProperty(dbs, DB::Properties::kCurSizeAllMemTables, kMemTableUnFlushed, &usage);
+  AddProperty(dbs, DB::Properties::kEstimateTableReadersMem, kTableReadersTotal, &usage);
+  // The caller names the caches, so a cache that databases share is in the set once.
+  for (const Cache* const cache : cache_set) {
+    if (cache != nullptr) usage[kCacheTotal] += cache->GetUsage();
+  }
+  // The result is exchanged at the end: after a failure it is as it was.
   usage_by_type->swap(usage);
   return Status::OK();
 } catch (...) {

@@ -1,4 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// Lists begin with a version that is pinned under the DB mutex and then read without it. So a list
+// is of one moment, files that it names cannot be deleted while it is made, and calls that open
+// tables hold up nobody. The mutex is taken again for a moment for each file, because what planners
+// note in it (being_compacted) may change. Counts and times that an older MANIFEST lacks come from
+// the properties of the table, which is opened for them.
+//
+// Logs have no version. ListLogs and DescribeCurrentLog keep obsolete files from being deleted
+// (KeepFiles) while they read the first record of each log for its sequence number. Archived logs
+// may disappear all the same, and are then left out. Both lists ascend: a log that moves to the
+// archive meanwhile is listed once, as it is taken from the archive only if it is older than the
+// oldest live one.
+//
+// Sizes of ranges: a table within the range counts whole; one that reaches over an end is asked, by
+// its index, at which offsets the ends are.
+
 #include "db/observe/metadata.h"
 
 #include <algorithm>
@@ -44,6 +60,7 @@ std::vector<PinnedVersion> PinAll(Engine* engine) {
 void FillFile(const FileMetaData& file, SstFileMetaData* out) {
   VARVE_ASSERT(file.number != 0);
   out->relative_filename = TableFileBaseName(file.number);
+  // Older programs append this name, with its slash, to db_path.
   out->name = "/" + out->relative_filename;
   out->directory = file.paths->directory(file.path_id);
   out->db_path = out->directory;
@@ -62,12 +79,14 @@ void FillFile(const FileMetaData& file, SstFileMetaData* out) {
   out->oldest_ancester_time = file.times.oldest_ancestor;
   out->file_creation_time = file.times.created;
   out->epoch_number = file.epoch_number;
+  out->oldest_blob_file_number = file.oldest_blob_file_number;
 }
 
 // Fills in entry counts of files from an earlier MANIFEST, which only their properties have.
 void FillCounts(TableCache* cache, FileMetaData* file, int level, SstFileMetaData* out) {
   if (out->num_entries != 0) return;
   TableRef table;
+  // A table that cannot be opened is listed without counts; the error belongs to whoever reads it.
   if (!cache->Find(file, level, ReadOptions(), &table).ok()) return;
   out->num_entries = table->properties()->num_entries;
   out->num_deletions = table->properties()->num_deletions;
@@ -106,8 +125,9 @@ SequenceNumber FirstSequence(Engine* engine, uint64_t number, const std::string&
   std::string scratch;
   PredecessorLog before;
   do {
+    // A log without a record has no first number: 0.
     if (!reader.ReadRecord(&record, &scratch, WALRecoveryMode::kPointInTimeRecovery)) return 0;
-  } while (ParsePredecessorRecord(record, &before));
+  } while (ParsePredecessorRecord(record, &before) || IsEndRecord(record));
   return record.size() < kBatchHeaderBytes ? 0 : DecodeFixed64(record.data());
 }
 
@@ -122,6 +142,7 @@ Status ListArchivedLogs(Engine* engine, uint64_t first_live, VectorLogPtr* files
   std::vector<uint64_t> numbers;
   VARVE_RETURN_IF_ERROR(archive.List(&numbers));
   for (uint64_t number : numbers) {
+    // Live logs are listed by the caller. One that has moved here since is in that list already.
     if (number >= first_live) break;
     const std::string path = archive.PathOf(number);
     uint64_t bytes = 0;
@@ -137,6 +158,7 @@ uint64_t OffsetInFile(const PinnedVersion& pinned, FileMetaData* file, int level
                       const Slice& key) {
   VARVE_ASSERT(level >= 0 && level < pinned.version->num_levels());
   const InternalKeyComparator& icmp = *pinned.version->icmp();
+  // Outside of the table's range its index need not be asked.
   if (icmp.CompareKey(key, icmp.KeyOf(file->smallest)) <= 0) return 0;
   if (icmp.CompareKey(key, icmp.KeyOf(file->largest)) > 0) return file->size;
   TableRef table;
@@ -163,6 +185,8 @@ uint64_t BytesInFiles(const PinnedVersion& pinned, const Range& range, double ma
       }
     }
   }
+  // On average half of a table at an end lies in the range, so the error is at most half of those
+  // bytes.
   if (margin > 0 && static_cast<double>(bytes_of_ends) < static_cast<double>(whole) * margin) {
     return whole + bytes_of_ends / 2;
   }
@@ -196,6 +220,21 @@ void ListLiveFiles(Engine* engine, std::vector<LiveFileMetaData>* files) {
 
 namespace {
 
+BlobMetaData Describe(const BlobFileState& file) {
+  BlobMetaData out;
+  out.blob_file_number = file.number();
+  out.blob_file_name = "/" + BlobFileBaseName(file.number());
+  out.blob_file_path = file.blobs->file()->paths->directory(0);
+  out.blob_file_size = file.FileSize();
+  out.total_blob_count = file.count();
+  out.total_blob_bytes = file.bytes();
+  out.garbage_blob_count = file.garbage_count;
+  out.garbage_blob_bytes = file.garbage_bytes;
+  out.checksum_method = file.blobs->facts().checksum.function;
+  out.checksum_value = file.blobs->facts().checksum.value;
+  return out;
+}
+
 void Describe(Engine* engine, const PinnedVersion& pinned, ColumnFamilyMetaData* metadata) {
   *metadata = ColumnFamilyMetaData();
   metadata->name = pinned.family->name();
@@ -216,6 +255,11 @@ void Describe(Engine* engine, const PinnedVersion& pinned, ColumnFamilyMetaData*
     metadata->levels.emplace_back(level, bytes, std::move(files));
   }
   VARVE_ASSERT(metadata->size == pinned.version->TotalBytes());
+  for (const BlobFileState& file : pinned.version->blob_files()) {
+    metadata->blob_files.push_back(Describe(file));
+    metadata->blob_file_size += file.FileSize();
+    metadata->blob_file_count++;
+  }
 }
 
 }  // namespace
@@ -233,8 +277,12 @@ void DescribeAllFamilies(Engine* engine, std::vector<ColumnFamilyMetaData>* meta
 Status ListFilesForCopy(Engine* engine, std::vector<std::string>* names, uint64_t* manifest_bytes) {
   names->clear();
   // A write failure is reported to the caller that changed options.
+  // The OPTIONS file of the present options is to be in the list, so a job that is writing it is
+  // awaited.
   engine->jobs->options_keeper.Settle().PermitUncheckedError();
   DbLock lock(&engine->state.mu);
+  // After a failed write it may be in doubt which MANIFEST is in force. A copy needs one that is,
+  // so a fresh one is written.
   VARVE_RETURN_IF_ERROR(engine->state.versions->EndDoubt(engine->context.directory()));
   for (const auto& [id, family] : engine->state.families.all()) {
     const Version& version = *family->current();
@@ -242,6 +290,9 @@ Status ListFilesForCopy(Engine* engine, std::vector<std::string>* names, uint64_
       for (const FileRef& file : version.level(level).files()) {
         names->push_back("/" + TableFileBaseName(file->number));
       }
+    }
+    for (const BlobFileState& file : version.blob_files()) {
+      names->push_back("/" + BlobFileBaseName(file.number()));
     }
   }
   VARVE_ASSERT(engine->state.versions->manifest_file_number() != 0);
@@ -283,6 +334,8 @@ class KeepFiles {
 
 Status ListLogs(Engine* engine, VectorLogPtr* files) {
   files->clear();
+  // The logs are opened by name to find their first numbers, so none may be deleted or moved
+  // meanwhile.
   const KeepFiles keep(engine);
   const std::vector<LogSet::LogInfo> logs = engine->state.logs->List();
   const uint64_t first_live = logs.empty() ? UINT64_MAX : logs.front().number;

@@ -1,4 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// Each property is a row of one of two tables. Rows of Numbers() are functions that read memory
+// with the DB mutex held, so all figures of one property are of one moment; they do no I/O, and
+// wait for nobody. Rows of kOfCaches ask a cache, which may walk over its entries to count pinned
+// ones, so the mutex is not held.
+//
+// A sum over all families has each thing once: a figure of the whole database is taken from one
+// family (Scope::kDatabase), and a cache that several families share is asked once.
+
 #include "db/observe/number_properties.h"
 
 #include <algorithm>
@@ -68,6 +77,7 @@ uint64_t EstimateKeysInFiles(const Version& version) {
       known_bytes += file->size;
     }
   }
+  // Nothing is left under so many deletions, by this estimate.
   if (entries <= 2 * deletions) return 0;
   const uint64_t keys = entries - 2 * deletions;
   const uint64_t bytes = version.TotalBytes();
@@ -97,22 +107,40 @@ uint64_t TableReaderBytes(Engine&, ColumnFamily& f) VARVE_REQUIRES(kDbMutex) {
   return sum;
 }
 
-// Sums the last level's files, which hold each live key once, and the files above with no file
-// beneath their range: overlapping files are assumed to hold newer versions of the same keys.
+// A file that was cut at a range tombstone ends before all entries of the key that its largest key
+// names, with which its neighbour begins.
+struct FileEnd {
+  Slice key;
+  bool inclusive;
+};
+
+// Sums the files of the last level, assumed to hold each live key once, and files above that
+// overlap no file counted so far: overlapping ones are assumed to hold newer versions of the same
+// keys.
 uint64_t LiveDataBytes(Engine&, ColumnFamily& f) VARVE_REQUIRES(kDbMutex) {
   const InternalKeyComparator& icmp = f.icmp();
-  const auto before = [&icmp](const Slice& a, const Slice& b) { return icmp.CompareKey(a, b) < 0; };
-  std::map<Slice, Slice, decltype(before)> counted(before);  // maps the largest key to the smallest
+  const auto before = [&icmp](const FileEnd& a, const FileEnd& b) {
+    const int order = icmp.CompareKey(a.key, b.key);
+    return order != 0 ? order < 0 : !a.inclusive && b.inclusive;
+  };
+  // The ranges in `counted` do not overlap, so the first one that ends at or behind `smallest` is
+  // the only one that has to be looked at.
+  std::map<FileEnd, FileEnd, decltype(before)> counted(before);  // maps the largest to the smallest
   uint64_t bytes = 0;
   for (int level = f.current()->num_levels() - 1; level >= 0; level--) {
     for (const FileRef& file : f.current()->level(level).files()) {
-      const Slice smallest = icmp.KeyOf(file->smallest);
-      const Slice largest = icmp.KeyOf(file->largest);
+      const FileEnd smallest = {icmp.KeyOf(file->smallest), true};
+      const FileEnd largest = {icmp.KeyOf(file->largest),
+                               file->largest.sequence() != kMaxSequenceNumber};
       const auto next = counted.lower_bound(smallest);
       if (next != counted.end() && !before(largest, next->second)) continue;
       counted.emplace_hint(next, largest, smallest);
       bytes += file->size;
     }
+  }
+  for (const BlobFileState& file : f.current()->blob_files()) {
+    // Values of a blob file that no table names any more are dead.
+    bytes += file.bytes() - file.garbage_bytes;
   }
   return bytes;
 }
@@ -128,6 +156,30 @@ uint64_t BytesOfLiveVersions(Engine& e, ColumnFamily& f) VARVE_REQUIRES(kDbMutex
       }
     }
   }
+  return bytes;
+}
+
+// Does the same for blob files.
+uint64_t BlobBytesOfLiveVersions(Engine& e, ColumnFamily& f) VARVE_REQUIRES(kDbMutex) {
+  std::set<uint64_t> counted;
+  uint64_t bytes = 0;
+  for (const VersionRef& version : e.state.versions->LiveVersions(*f.versions())) {
+    for (const BlobFileState& file : version->blob_files()) {
+      if (counted.insert(file.number()).second) bytes += file.FileSize();
+    }
+  }
+  return bytes;
+}
+
+uint64_t BlobBytes(const Version& version) {
+  uint64_t bytes = 0;
+  for (const BlobFileState& file : version.blob_files()) bytes += file.FileSize();
+  return bytes;
+}
+
+uint64_t BlobGarbageBytes(const Version& version) {
+  uint64_t bytes = 0;
+  for (const BlobFileState& file : version.blob_files()) bytes += file.garbage_bytes;
   return bytes;
 }
 
@@ -269,16 +321,16 @@ const std::vector<NumberProperty>& Numbers() {
        [](Engine&, ColumnFamily&) VARVE_REQUIRES(kDbMutex) { return UINT64_MAX; },
        Scope::kDatabase},
       {&P::kNumBlobFiles,
-       [](Engine&, ColumnFamily&) VARVE_REQUIRES(kDbMutex) -> uint64_t { return 0; },
+       [](Engine&, ColumnFamily& f)
+           VARVE_REQUIRES(kDbMutex) -> uint64_t { return f.current()->blob_files().size(); },
        Scope::kFamily},
-      {&P::kTotalBlobFileSize,
-       [](Engine&, ColumnFamily&) VARVE_REQUIRES(kDbMutex) -> uint64_t { return 0; },
-       Scope::kFamily},
+      {&P::kTotalBlobFileSize, BlobBytesOfLiveVersions, Scope::kFamily},
       {&P::kLiveBlobFileSize,
-       [](Engine&, ColumnFamily&) VARVE_REQUIRES(kDbMutex) -> uint64_t { return 0; },
+       [](Engine&, ColumnFamily& f) VARVE_REQUIRES(kDbMutex) { return BlobBytes(*f.current()); },
        Scope::kFamily},
       {&P::kLiveBlobFileGarbageSize,
-       [](Engine&, ColumnFamily&) VARVE_REQUIRES(kDbMutex) -> uint64_t { return 0; },
+       [](Engine&, ColumnFamily& f)
+           VARVE_REQUIRES(kDbMutex) { return BlobGarbageBytes(*f.current()); },
        Scope::kFamily},
   };
   return *table;
@@ -287,14 +339,34 @@ const std::vector<NumberProperty>& Numbers() {
 // Evaluated without the DB mutex, as counting pinned entries takes long.
 struct CacheProperty {
   const std::string* name;
+  std::shared_ptr<Cache> (*find)(const ColumnFamily& f);  // null: the family has no such cache
   uint64_t (*get)(const Cache& cache);
+  bool exists_always;  // zero without a cache
 };
 
+uint64_t CapacityOf(const Cache& cache) {
+  return cache.GetCapacity();
+}
+uint64_t UsageOf(const Cache& cache) {
+  return cache.GetUsage();
+}
+uint64_t PinnedUsageOf(const Cache& cache) {
+  return cache.GetPinnedUsage();
+}
+std::shared_ptr<Cache> BlockCacheOf(const ColumnFamily& f) {
+  return TableOptionsOf(*f.options()).block_cache;
+}
+std::shared_ptr<Cache> BlobCacheOf(const ColumnFamily& f) {
+  return f.options()->blob_cache;
+}
+
 const CacheProperty kOfCaches[] = {
-    {&P::kBlockCacheCapacity, [](const Cache& cache) -> uint64_t { return cache.GetCapacity(); }},
-    {&P::kBlockCacheUsage, [](const Cache& cache) -> uint64_t { return cache.GetUsage(); }},
-    {&P::kBlockCachePinnedUsage,
-     [](const Cache& cache) -> uint64_t { return cache.GetPinnedUsage(); }},
+    {&P::kBlockCacheCapacity, &BlockCacheOf, &CapacityOf, true},
+    {&P::kBlockCacheUsage, &BlockCacheOf, &UsageOf, true},
+    {&P::kBlockCachePinnedUsage, &BlockCacheOf, &PinnedUsageOf, true},
+    {&P::kBlobCacheCapacity, &BlobCacheOf, &CapacityOf, false},
+    {&P::kBlobCacheUsage, &BlobCacheOf, &UsageOf, false},
+    {&P::kBlobCachePinnedUsage, &BlobCacheOf, &PinnedUsageOf, false},
 };
 
 const CacheProperty* FindOfCaches(const Slice& name) {
@@ -302,10 +374,6 @@ const CacheProperty* FindOfCaches(const Slice& name) {
     if (name == Slice(*property.name)) return &property;
   }
   return nullptr;
-}
-
-std::shared_ptr<Cache> BlockCacheOf(const ColumnFamily& f) {
-  return TableOptionsOf(*f.options()).block_cache;
 }
 
 const NumberProperty* FindNumber(const Slice& name) {
@@ -319,7 +387,8 @@ const NumberProperty* FindNumber(const Slice& name) {
 
 bool GetNumberProperty(Engine* engine, ColumnFamily* family, const Slice& name, uint64_t* value) {
   if (const CacheProperty* const of_caches = FindOfCaches(name)) {
-    const std::shared_ptr<Cache> cache = BlockCacheOf(*family);
+    const std::shared_ptr<Cache> cache = of_caches->find(*family);
+    if (cache == nullptr && !of_caches->exists_always) return false;
     *value = cache == nullptr ? 0 : of_caches->get(*cache);
     return true;
   }
@@ -332,14 +401,17 @@ bool GetNumberProperty(Engine* engine, ColumnFamily* family, const Slice& name, 
 
 bool GetAggregatedNumberProperty(Engine* engine, const Slice& name, uint64_t* value) {
   if (const CacheProperty* const of_caches = FindOfCaches(name)) {
+    // Families that share a cache must not count it twice. The caches are asked without the mutex,
+    // but kept alive.
     std::set<std::shared_ptr<Cache>> caches;
     {
       DbLock lock(&engine->state.mu);
       for (const auto& [id, family] : engine->state.families.all()) {
-        caches.insert(BlockCacheOf(*family));
+        caches.insert(of_caches->find(*family));
       }
     }
     caches.erase(nullptr);
+    if (caches.empty() && !of_caches->exists_always) return false;
     *value = 0;
     for (const auto& cache : caches) *value += of_caches->get(*cache);
     return true;

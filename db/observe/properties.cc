@@ -1,9 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// A name is looked up in this order:
+//
+//     numbers                       number_properties.h
+//     what may take long            entries of the block cache, owners of memory, sums over all
+//                                   tables, garbage: computed without the DB mutex, which they take
+//                                   themselves where they need it
+//     names that end in a number    NumberedText
+//     texts from memory             a row of Texts(): a function that is called with the mutex
+//                                   held, so it does no I/O
+//
+// A new text that only reads memory is a row of Texts(). Maps are another call with other names
+// (GetMapPropertyOf): a property that has both forms is in both functions.
+
 #include "db/observe/properties.h"
 
 #include <algorithm>
 #include <array>
 #include <cinttypes>
+#include <sstream>
 #include <utility>
 
 #include "varve/statistics.h"
@@ -12,6 +27,8 @@
 #include "db/background/jobs.h"
 #include "db/engine/engine.h"
 #include "db/engine/output_options.h"
+#include "db/observe/blob_sums.h"
+#include "db/observe/database_stats.h"
 #include "db/observe/family_stats.h"
 #include "db/observe/garbage.h"
 #include "db/observe/memory_by_owner.h"
@@ -25,17 +42,23 @@ namespace varve {
 
 namespace {
 
-using P = DB::Properties;
-
-double Megabytes(uint64_t bytes) {
-  return static_cast<double>(bytes) / 1048576.0;
+std::string BlobStatsText(ColumnFamily& family) VARVE_REQUIRES(kDbMutex) {
+  const BlobSums sums(family.current()->blob_files());
+  std::ostringstream text;
+  text << "Number of blob files: " << sums.files << "\nTotal size of blob files: " << sums.bytes
+       << "\nTotal size of garbage in blob files: " << sums.garbage
+       << "\nBlob file space amplification: " << sums.space_amplification() << "\n";
+  return text.str();
 }
+
+using P = DB::Properties;
 
 // True if the name is the prefix and a number below `end`.
 bool ConsumeNumber(const Slice& name, const std::string& prefix, int end, int* number) {
   if (!name.starts_with(prefix) || name.size() == prefix.size()) return false;
   int value = 0;
   for (size_t i = prefix.size(); i < name.size(); i++) {
+    // No property has a number that long, and an int must not overflow.
     if (name[i] < '0' || name[i] > '9' || value > 1000) return false;
     value = value * 10 + (name[i] - '0');
   }
@@ -49,7 +72,7 @@ std::string LevelStats(ColumnFamily& f) VARVE_REQUIRES(kDbMutex) {
   std::string out = "Level Files Size(MB)\n--------------------\n";
   for (int level = 0; level < f.current()->num_levels(); level++) {
     const LevelFiles& files = f.current()->level(level);
-    AppendF(&out, "%3d %8zu %8.0f\n", level, files.size(), Megabytes(files.bytes()));
+    AppendF(&out, "%3d %8zu %8.0f\n", level, files.size(), Mebibytes(files.bytes()));
   }
   return out;
 }
@@ -134,59 +157,6 @@ std::map<std::string, std::string> BackgroundMap(const Engine& e) {
           {"compactions", NameOf(SharedUrgency::OfCompactions().nearest())}};
 }
 
-// The totals of writes are known only if DBOptions::statistics counts them.
-std::map<std::string, std::string> DatabaseMap(Engine& e) VARVE_REQUIRES(kDbMutex) {
-  std::map<std::string, std::string> values = {
-      {"db.uptime",
-       std::to_string(static_cast<double>(e.context.MonotonicMicros() - e.context.open_micros()) /
-                      1e6)},
-      {"db.user_write_stall_micros", std::to_string(e.stalls.WaitedMicros())}};
-  const Statistics* const counted = e.context.statistics();
-  if (counted == nullptr) return values;
-  static constexpr std::pair<const char*, Tickers> kCounted[] = {
-      {"db.wal_bytes_written", WAL_FILE_BYTES},
-      {"db.wal_syncs", WAL_FILE_SYNCED},
-      {"db.user_bytes_written", BYTES_WRITTEN},
-      {"db.user_keys_written", NUMBER_KEYS_WRITTEN},
-      {"db.user_writes_by_other", WRITE_DONE_BY_OTHER},
-      {"db.user_writes_by_self", WRITE_DONE_BY_SELF},
-      {"db.user_writes_with_wal", WRITE_WITH_WAL}};
-  for (const auto& [name, ticker] : kCounted) {
-    values[name] = std::to_string(counted->getTickerCount(ticker));
-  }
-  return values;
-}
-
-std::string DatabaseStats(Engine& e) VARVE_REQUIRES(kDbMutex) {
-  std::string out = "\n** DB Stats **\n";
-  AppendF(&out, "Uptime(secs): %.1f\n",
-          static_cast<double>(e.context.MonotonicMicros() - e.context.open_micros()) / 1e6);
-  if (const Statistics* const counted = e.context.statistics(); counted != nullptr) {
-    AppendF(&out, "Cumulative writes: %" PRIu64 " writes, %" PRIu64 " keys, ingest: %.2f GB\n",
-            counted->getTickerCount(WRITE_DONE_BY_SELF),
-            counted->getTickerCount(NUMBER_KEYS_WRITTEN),
-            Megabytes(counted->getTickerCount(BYTES_WRITTEN)) / 1024);
-    AppendF(&out, "Cumulative WAL: %" PRIu64 " writes, %" PRIu64 " syncs, written: %.2f GB\n",
-            counted->getTickerCount(WRITE_WITH_WAL), counted->getTickerCount(WAL_FILE_SYNCED),
-            Megabytes(counted->getTickerCount(WAL_FILE_BYTES)) / 1024);
-  }
-  AppendF(&out, "Last sequence: %" PRIu64 "\n", e.state.versions->last_sequence());
-  if (e.state.logs != nullptr) {
-    AppendF(&out, "Logs: %zu files, %.1f MB, %.1f MB not synced\n", e.state.logs->List().size(),
-            Megabytes(e.state.logs->total_bytes()), Megabytes(e.state.logs->unsynced_bytes()));
-  }
-  const std::string stall = e.stalls.Describe();
-  AppendF(&out, "Write stall: %s\n", stall.empty() ? "none" : stall.c_str());
-  AppendF(&out,
-          "Write stalls: %.3f s in all, %" PRIu64 " delayed and %" PRIu64
-          " stopped writes; %.3f s and %" PRIu64 " writes for the write-buffer manager\n",
-          static_cast<double>(e.stalls.WaitedMicros()) / 1e6, e.stalls.totals().delayed_writes,
-          e.stalls.totals().stopped_writes,
-          static_cast<double>(e.stalls.totals().memory_stall_micros) / 1e6,
-          e.stalls.totals().memory_stalls);
-  return out;
-}
-
 constexpr char kMemory[] = "varve.memory";
 constexpr char kBackground[] = "varve.background";
 constexpr char kGarbage[] = "varve.garbage";
@@ -222,11 +192,13 @@ bool CollectEntryStats(Engine* e, ColumnFamily* f,
 bool SumTables(Engine* e, ColumnFamily* f, const Slice& name, TableProperties* sum) {
   if (!name.starts_with(P::kAggregatedTableProperties)) return false;
   int level = -1;
+  // The number of levels is read under the mutex, which is released before tables are opened.
   if (name != Slice(P::kAggregatedTableProperties)) {
     DbLock lock(&e->state.mu);
     const int levels = f->current()->num_levels();
     if (!ConsumeNumber(name, P::kAggregatedTablePropertiesAtLevel, levels, &level)) return false;
   }
+  // Tables may be opened by name here, so Close waits for this.
   const OpenCall call(&e->lifecycle);
   return call.inside() && SumTableProperties(e, f, level, sum).ok();
 }
@@ -263,14 +235,14 @@ const std::vector<TextProperty>& Texts() {
   static const auto* table = new std::vector<TextProperty>{
       {P::kStats,
        [](Engine& e, ColumnFamily& f) VARVE_REQUIRES(kDbMutex) {
-         return FamilyStatsText(e, f) + FileReadsText(f) + DatabaseStats(e);
+         return FamilyStatsText(e, f) + FileReadsText(f) + DatabaseStatsText(e);
        }},
       {P::kCFStats, [](Engine& e, ColumnFamily& f) VARVE_REQUIRES(
                         kDbMutex) { return FamilyStatsText(e, f) + FileReadsText(f); }},
       {P::kCFStatsNoFileHistogram, FamilyStatsText},
       {P::kCFFileHistogram, [](Engine&, ColumnFamily& f) { return FileReadsText(f); }},
       {P::kDBStats,
-       [](Engine& e, ColumnFamily&) VARVE_REQUIRES(kDbMutex) { return DatabaseStats(e); }},
+       [](Engine& e, ColumnFamily&) VARVE_REQUIRES(kDbMutex) { return DatabaseStatsText(e); }},
       {P::kSSTables, [](Engine&, ColumnFamily& f)
                          VARVE_REQUIRES(kDbMutex) { return f.current()->DebugString(); }},
       {P::kLevelStats,
@@ -284,11 +256,7 @@ const std::vector<TextProperty>& Texts() {
                                   kDbMutex) { return AsText(DatabaseStallStats(e)); }},
       {P::kCFWriteStallStats, FamilyStallText},
       {P::kBlobStats,
-       [](Engine&, ColumnFamily&) VARVE_REQUIRES(kDbMutex) {
-         return std::string(
-             "Number of blob files: 0\nTotal size of blob files: 0\n"
-             "Size of garbage in blob files: 0\n");
-       }},
+       [](Engine&, ColumnFamily& f) VARVE_REQUIRES(kDbMutex) { return BlobStatsText(f); }},
       {kRecovery,
        [](Engine& e, ColumnFamily&) VARVE_REQUIRES(kDbMutex) { return e.recovery.ToString(); }},
       {kBackground,
@@ -390,7 +358,7 @@ bool GetMapPropertyOf(Engine* engine, ColumnFamily* family, const Slice& name,
     return true;
   }
   if (name == Slice(P::kDBStats)) {
-    *value = DatabaseMap(*engine);
+    *value = DatabaseStatsMap(*engine);
     return true;
   }
   if (name == Slice(P::kCFWriteStallStats)) {
@@ -409,7 +377,7 @@ std::string DescribeStatistics(Engine* engine) {
     for (const auto& [id, family] : engine->state.families.all()) {
       text += FamilyStatsText(*engine, *family) + FileReadsText(*family);
     }
-    text += DatabaseStats(*engine);
+    text += DatabaseStatsText(*engine);
   }
   if (engine->context.statistics() != nullptr) text += engine->context.statistics()->ToString();
   return text;

@@ -1,4 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// Both calls pin the current version of every family at once and then read its files one after the
+// other, tables first, then blob files, without the DB mutex. Pinned files are not deleted, so a
+// file that cannot be read is damage and never a file that a compaction has replaced. What is
+// written meanwhile is not read.
+//
+// The first error ends a call, and so does the beginning of Close, which waits for it.
+
 #include "db/observe/verification.h"
 
 #include <functional>
@@ -8,6 +16,7 @@
 
 #include "varve/file_checksum.h"
 
+#include "db/version/blob_source.h"
 #include "db/version/table_cache.h"
 #include "util/base/assert.h"
 #include "util/base/status_macros.h"
@@ -53,15 +62,36 @@ Status CheckNotClosing(const Lifecycle& lifecycle) {
              : Status::OK();
 }
 
+// Calls look(family, file) for each blob file of the current versions.
+template <typename Look>
+Status ForEachBlobFile(DbState* state, const Look& look) {
+  std::vector<Pinned> all;
+  {
+    DbLock lock(&state->mu);
+    for (const auto& [id, family] : state->families.all()) {
+      all.push_back({family, family->current()});
+    }
+  }
+  for (const Pinned& pinned : all) {
+    for (const BlobFileState& file : pinned.version->blob_files()) {
+      VARVE_RETURN_IF_ERROR(look(pinned.family.get(), *file.blobs));
+    }
+  }
+  return Status::OK();
+}
+
 Status VerifyFile(const DbContext& context, const FileMetaData& file) {
   const std::string& function = file.checksum.function;
   if (file.checksum.value == kUnknownFileChecksum || function.empty() ||
+      // Tables of a database that had no factory then have no checksum to compare with.
       function == kUnknownFileChecksumFuncName) {
     return Status::OK();
   }
   FileSystem* const fs = context.fs().get();
   std::string path = file.FileName();
   // If the file is missing, reading it will report that.
+  // The table may have another name in the directory, as LevelDB's .ldb; the one that exists is
+  // read.
   file.UseFile([&](const std::string& name) {
         const IOStatus s = fs->FileExists(name, IOOptions(), nullptr);
         if (s.ok()) path = name;
@@ -89,6 +119,7 @@ Status VerifyFile(const DbContext& context, const FileMetaData& file) {
 Status VerifyTables(const DbContext& context, DbState* state, const Lifecycle& lifecycle,
                     const ReadOptions& options) {
   const auto go_on = [&](uint64_t bytes) {
+    // Called between blocks, so that a large table does not hold up a Close.
     RecordTick(context.statistics(), VERIFY_CHECKSUM_READ_BYTES, bytes);
     return CheckNotClosing(lifecycle);
   };
@@ -96,10 +127,16 @@ Status VerifyTables(const DbContext& context, DbState* state, const Lifecycle& l
   if (reads.io_activity == Env::IOActivity::kUnknown) {
     reads.io_activity = Env::IOActivity::kVerifyDBChecksum;
   }
-  return ForEachTable(state, [&](ColumnFamily* family, FileMetaData* file, int level) {
-    TableRef table;
-    Status s = family->table_cache()->Find(file, level, reads, &table);
-    return s.ok() ? table->VerifyChecksum(reads, go_on) : s;
+  VARVE_RETURN_IF_ERROR(
+      ForEachTable(state, [&](ColumnFamily* family, FileMetaData* file, int level) {
+        TableRef table;
+        Status s = family->table_cache()->Find(file, level, reads, &table);
+        return s.ok() ? table->VerifyChecksum(reads, go_on) : s;
+      }));
+  return ForEachBlobFile(state, [&](ColumnFamily* family, const BlobFile& file) {
+    BlobReaderPin reader;
+    VARVE_RETURN_IF_ERROR(family->table_cache()->blobs().Pin(reads, file, &reader));
+    return reader->VerifyChecksums(reads, go_on);
   });
 }
 
@@ -109,14 +146,18 @@ Status VerifyTableFileChecksums(const DbContext& context, DbState* state,
     return Status::InvalidArgument(
         "VerifyFileChecksums: DBOptions::file_checksum_gen_factory is null");
   }
-  return ForEachTable(state, [&](ColumnFamily*, FileMetaData* file, int) {
+  const auto verify = [&](const FileMetaData& file) {
     VARVE_RETURN_IF_ERROR(CheckNotClosing(lifecycle));
     if (options.deadline.count() != 0 &&
         context.clock()->NowMicros() >= static_cast<uint64_t>(options.deadline.count())) {
       return Status::TimedOut("VerifyFileChecksums: the deadline has passed");
     }
-    return VerifyFile(context, *file);
-  });
+    return VerifyFile(context, file);
+  };
+  VARVE_RETURN_IF_ERROR(
+      ForEachTable(state, [&](ColumnFamily*, FileMetaData* file, int) { return verify(*file); }));
+  return ForEachBlobFile(state,
+                         [&](ColumnFamily*, const BlobFile& file) { return verify(*file.file()); });
 }
 
 }  // namespace varve

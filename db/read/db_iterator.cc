@@ -1,4 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// Three layers make an iterator: sources over memtables and tables, merged in the order of internal
+// keys (version_iterators.h); the walk, which shows user keys (user_key_walk.h); and this class,
+// which says which super-version and which sequence number the walk reads, and when it changes to
+// others.
+//
+//     reason                                  super-version      sequence number
+//     Refresh, tailing                        the newest         the newest, or a snapshot's
+//     auto_refresh_iterator_with_snapshot     the newest         stays
+//     a filter was in the way, build failed   stays              stays
+//
+// Invariants
+// 1. An iterator stays with its super-version, unless Refresh or its options ask it to leave: newer
+//    files may have lost the state that it shows.
+// 2. The super-version is taken before the sequence number that is read with it, so that it
+//    contains all that is visible at that number.
+// 3. If only the sequence number changes, the sources are kept, provided that the memtable's
+//    iterator sees later additions and that no range deletion was added to the memtable since: the
+//    memtable's range deletions were copied into tombstones_ when the sources were made.
+// 4. Next and Prev first try a plain step (UserKeyWalk::NextPlain), which runs no timer and does
+//    not look whether the iterator has to follow a newer state. Only if it declines, or times are
+//    measured, NextByRules and PrevByRules do all of that.
+// 5. If a rebuild fails, the old source is gone already and the new one is an empty iterator with
+//    the error. build_failed_ then makes the next seek build again.
+
 #include "db/read/db_iterator.h"
 
 #include <utility>
@@ -9,6 +34,7 @@
 
 #include "db/read/history_iterator.h"
 #include "db/read/iterator_hold.h"
+#include "db/read/newer_writes.h"
 #include "db/read/read_timestamp.h"
 #include "db/read/user_key_walk.h"
 #include "db/read/version_iterators.h"
@@ -62,7 +88,8 @@ SystemClock* ClockOf(const SuperVersion& super_version) {
   return clock != nullptr ? clock : SystemClock::Default().get();
 }
 
-// Counts the moves of the walk, which runs over the current super-version.
+// The public iterator: it gives each move to walk_, counts it, and before that replaces the walk's
+// source if the table above says so.
 class DbIterator final : public Iterator {
  public:
   DbIterator(const ReadOptions& options, IteratorHold hold, SequenceNumber sequence)
@@ -70,8 +97,9 @@ class DbIterator final : public Iterator {
         options_(options),
         follow_(FollowFor(options)),
         tombstones_(*super_version().version().icmp()) {
-    // Pinned data belongs to the source, which has to stay: it cannot use filters, as a later seek
-    // might have to do without them.
+    // Prefix filters are chosen when the source is made, and a later seek that cannot use them
+    // rebuilds it (TurnPrefixFiltersOff). With pin_data that would free bytes that the user still
+    // reads, so such an iterator never uses them.
     if (options_.pin_data && options_.prefix_same_as_start) options_.total_order_seek = true;
     Build(sequence);
   }
@@ -90,6 +118,15 @@ class DbIterator final : public Iterator {
   Slice value() const override {
     VARVE_ASSERT(walk_.Valid());
     return walk_.value();
+  }
+  const WideColumns& columns() const override {
+    VARVE_ASSERT(walk_.Valid());
+    return walk_.columns();
+  }
+  bool PrepareValue() override {
+    bool prepared = false;
+    Guarded([&] { prepared = walk_.PrepareValue(); });
+    return prepared;
   }
   Slice timestamp() const override {
     VARVE_ASSERT(walk_.Valid());
@@ -120,6 +157,7 @@ class DbIterator final : public Iterator {
   }
 
   void Seek(const Slice& target) override {
+    hold_.TraceSeek(kTraceIteratorSeek, target, options_);
     Guarded([&] {
       FollowBeforeSeek();
       if (prefix_filters_ != nullptr) [[unlikely]] {
@@ -131,6 +169,7 @@ class DbIterator final : public Iterator {
     });
   }
   void SeekForPrev(const Slice& target) override {
+    hold_.TraceSeek(kTraceIteratorSeekForPrev, target, options_);
     Guarded([&] {
       FollowBeforeSeek();
       prefix_wanted_ = false;
@@ -185,14 +224,18 @@ class DbIterator final : public Iterator {
 
   void PrevByRules() {
     PerfCpuTimer<&PerfContext::iter_prev_cpu_nanos> cpu;
-    // No bound keeps it in the prefix.
+    // A backward step may leave the prefix of the last seek, as iterate_upper_bound, by which
+    // auto_prefix_mode allowed filters for that seek, does not limit it.
     prefix_wanted_ = false;
     StepByRules<&PerfContext::iter_prev_count>(&IteratorCounters::prev,
                                                &IteratorCounters::prev_found, &UserKeyWalk::Prev,
                                                &UserKeyWalk::GoOnBefore);
   }
 
-  // Makes one step, or the same over the newest files: `go_on` finds the position there.
+  // Makes one step with `step`. If the iterator has to follow a newer state first, the step is made
+  // over the old sources if no newer write can change its result; otherwise the sources are
+  // replaced, and `go_on` seeks in them to the neighbour of the key that was shown. Does nothing if
+  // the iterator is not Valid.
   template <uint64_t PerfContextBase::*kMoves>
   void StepByRules(uint64_t IteratorCounters::*steps, uint64_t IteratorCounters::*found,
                    void (UserKeyWalk::*step)(), void (UserKeyWalk::*go_on)(const Slice&, bool)) {
@@ -204,8 +247,10 @@ class DbIterator final : public Iterator {
     if (follow_ != Follow::kNever && HasToFollow()) [[unlikely]] {
       const std::string key = walk_.key().ToString();
       const bool in_prefix = walk_.in_prefix();
-      FollowBeforeSeek();
-      (walk_.*go_on)(key, in_prefix);
+      if (!StepsPastNoNewerWrite(key, step)) {
+        FollowBeforeSeek();
+        (walk_.*go_on)(key, in_prefix);
+      }
     } else {
       (walk_.*step)();
     }
@@ -216,6 +261,27 @@ class DbIterator final : public Iterator {
     }
   }
 
+  // Makes the step from `key` over the iterator's state. Returns true if the newest state would
+  // give the same result, as nothing was written since between the keys before and after the step.
+  // If false, the position is of no use.
+  bool StepsPastNoNewerWrite(const Slice& key, void (UserKeyWalk::*step)()) {
+    if (newer_writes_ == nullptr) return false;
+    const NewerWrites::Since since = {walk_.sequence(),
+                                      super_version().Limit(hold_.source().VisibleSequence())};
+    // Checked after reading the sequence number: then what it makes visible is in this memtable.
+    if (hold_.IsOld() || super_version().mem()->range_deletion_count() != memtable_tombstones_) {
+      return false;
+    }
+    (walk_.*step)();
+    if (!walk_.status().ok()) return false;
+    const Slice shown = walk_.Valid() ? walk_.key() : Slice();
+    const Slice* const end = walk_.Valid() ? &shown : nullptr;
+    return step == &UserKeyWalk::Next ? !newer_writes_->AnyBehind(key, end, since)
+                                      : !newer_writes_->AnyBefore(key, end, since);
+  }
+
+  // Runs a seek, counts it, and measures its time if anybody wants that. Past ReadOptions::deadline
+  // the walk fails, and `move` is not called.
   template <typename Move>
   void CountedSeek(Move move) {
     PerfCpuTimer<&PerfContext::iter_seek_cpu_nanos> cpu;
@@ -236,17 +302,22 @@ class DbIterator final : public Iterator {
     }
   }
 
-  // True if, between two entries, the state or the files to be read have changed.
+  // True if the next step must read another state or other files than the last one did. Requires
+  // that follow_ is not kNever.
   [[nodiscard]] bool HasToFollow() const {
-    // A newer super-version may contain what is visible already, while this one does not.
+    // A new super-version counts even if the visible sequence number is unchanged: writes that this
+    // number shows may be in its memtable and not in the old one's.
     return hold_.IsOld() ||
            (follow_ == Follow::kNewest &&
             super_version().Limit(hold_.source().VisibleSequence()) != walk_.sequence());
   }
+  // Must be called before each seek: moves to the newest state or files if the iterator follows
+  // them, and builds again if the last build failed.
   void FollowBeforeSeek() {
     if (follow_ == Follow::kNever && !build_failed_) [[likely]]
       return;
-    // An error stays with the source, and the next seek reports it.
+    // The status may be dropped: after an error the source is an empty one with that error, which
+    // the seek after this call reports.
     if (follow_ == Follow::kNewest) {
       MoveTo(nullptr).PermitUncheckedError();
     } else if (follow_ == Follow::kNever) {
@@ -256,7 +327,9 @@ class DbIterator final : public Iterator {
     }
   }
   [[nodiscard]] const SuperVersion& super_version() const { return hold_.super_version(); }
-  // Moves to the state of a snapshot, or to the newest.
+  // Moves to the state of a snapshot, or to the newest one if it is null. The position is lost.
+  // After an error a tailing iterator has an empty source with it; if only the history check
+  // failed, another iterator stays where it was.
   Status MoveTo(const Snapshot* snapshot);
   // Moves to the same state over the newest super-version; stays if that has lost the state.
   void FollowFiles();
@@ -288,17 +361,24 @@ class DbIterator final : public Iterator {
   const SliceTransform* prefix_filters_ = nullptr;  // null unless tables may use prefix filters
   // Null unless auto_prefix_mode decides for each seek.
   const SliceTransform* auto_prefix_ = nullptr;
-  bool prefix_wanted_ = false;        // the decision for the last seek
   uint64_t memtable_tombstones_ = 0;  // tombstones of the active memtable when the source was made
-  bool memtable_left_out_ = false;
-  bool build_failed_ = false;  // then there may be no source
-  UserKeyWalk walk_;
+  // With auto_prefix_mode: true if the last seek may use prefix filters. Tables read it through a
+  // pointer in each seek.
+  bool prefix_wanted_ = false;
+  bool memtable_left_out_ = false;  // true: the active memtable was empty, and has no source
+  bool build_failed_ = false;       // then there may be no source
+  std::unique_ptr<NewerWrites> newer_writes_;  // of a tailing iterator, if its memtable allows it
+  mutable UserKeyWalk walk_;  // Mutable, because columns() const makes the columns in it.
 };
 
 // An iterator is often made for one seek. Up to this size glibc caches freed memory for each
 // thread; larger sizes take a search.
 static_assert(sizeof(DbIterator) <= 1032);
 
+// The walk is set up for the super-version's options, then gets one merged source over everything
+// in it. The tombstones are collected while the sources are made, so their set must be empty and
+// have its timestamp limit before that. If a table cannot be opened, the walk gets an empty source
+// with the error and has failed.
 void DbIterator::Build(SequenceNumber sequence) {
   const SuperVersion& super_version = hold_.super_version();
   const InternalKeyComparator* const icmp = super_version.version().icmp();
@@ -309,6 +389,10 @@ void DbIterator::Build(SequenceNumber sequence) {
   settings.clock = ClockOf(super_version);
   settings.merger = &super_version.merger();
   settings.statistics = hold_.statistics();
+  if (!super_version.version().blob_files().empty()) {
+    settings.blobs = &super_version.table_cache()->blobs();
+    settings.version = &super_version.version();
+  }
   if (options_.prefix_same_as_start) {
     settings.prefix_extractor = super_version.options().prefix_extractor.get();
   }
@@ -321,13 +405,16 @@ void DbIterator::Build(SequenceNumber sequence) {
   const bool has_timestamps = icmp->timestamp_size() != 0;
   if (has_timestamps) tombstones_.SetTimestampLimit({*options_.timestamp, /*inclusive=*/true});
   memtable_tombstones_ = super_version.mem()->range_deletion_count();
-  // Later additions are too new for `sequence`.
+  // AddSuperVersionIterators makes no source for an empty memtable. Nothing is missed at
+  // `sequence`, as later additions have larger numbers; MoveTo builds anew for a larger one.
   memtable_left_out_ = super_version.mem()->Empty();
   std::vector<std::unique_ptr<InternalIterator>> sources;
   size_t memtables = 0;
   Status s = AddSuperVersionIterators(options_, super_version, &tombstones_, &sources,
                                       &prefix_wanted_, &memtables);
   VARVE_ASSERT(!s.ok() || memtables <= sources.size());
+  // Known tombstone runs say that tables have no live key; a walk may add to them only if it sees
+  // every entry of the tables.
   const bool sees_all = !has_timestamps && !options_.table_filter &&
                         !options_.ignore_range_deletions && prefix_filters_ == nullptr &&
                         memtables < sources.size();
@@ -337,10 +424,17 @@ void DbIterator::Build(SequenceNumber sequence) {
   walk_.SetSource(s.ok() ? NewMergingIterator(icmp, std::move(sources), ahead, memtables)
                          : NewEmptyInternalIterator(s));
   walk_.SetSequence(sequence);
+  if (follow_ == Follow::kNewest && !memtable_left_out_) {
+    newer_writes_ = NewerWrites::Watch(*super_version.mem(), *icmp);
+  }
   build_failed_ = !s.ok();
   if (!s.ok()) walk_.Fail(std::move(s));
 }
 
+// The walk starts at `target` or at the lower bound, and prefix filters may be asked for the prefix
+// of that key. This is right only if every key from there to the upper bound has the prefix, which
+// needs an order by bytes, and a bound that starts with the prefix or, in ascending order, is not
+// beyond the first key after all that do.
 bool DbIterator::BoundEndsPrefixOf(const Slice& target) const {
   const InternalKeyComparator& icmp = *super_version().version().icmp();
   const Slice* const lower = options_.iterate_lower_bound;
@@ -361,12 +455,14 @@ void DbIterator::TurnPrefixFiltersOff() {
 
 void DbIterator::FollowFiles() {
   SuperVersion* fresh = hold_.Newer();
-  // Another process writes the database, and keeps nothing for snapshots here.
+  // A limited super-version shows a database that another process writes, whose newer tables keep
+  // nothing for snapshots here. So the iterator stays with its files.
   if (super_version().sequence_limit() != kMaxSequenceNumber && fresh != nullptr) {
     std::exchange(fresh, nullptr)->Unref();
   }
   if (fresh != nullptr && !CheckHistory(*fresh).ok()) [[unlikely]] {
     std::exchange(fresh, nullptr)->Unref();
+    // Every later super-version lacks that history, too: full_history_ts_low only rises.
     follow_ = Follow::kNever;
     if (!build_failed_) return;
   }
@@ -377,10 +473,13 @@ void DbIterator::Rebuild(SuperVersion* fresh, SequenceNumber sequence) {
   build_failed_ = true;  // reset on success
   walk_.DropSource();
   tombstones_.Clear();
+  newer_writes_.reset();
   if (fresh != nullptr) hold_.MoveTo(fresh);
   Build(sequence);
 }
 
+// A refusal leaves the iterator as it is. After any other error it is not valid until a later
+// Refresh succeeds, or has its old state, if nothing was rebuilt.
 Status DbIterator::Refresh(const Snapshot* snapshot) {
   if (snapshot != nullptr && !hold_.source().Holds(snapshot)) {
     return Status::InvalidArgument("Refresh: the snapshot is not held by this database");
@@ -389,7 +488,8 @@ Status DbIterator::Refresh(const Snapshot* snapshot) {
     return Status::NotSupported("Refresh to a snapshot of a secondary: make another iterator");
   }
   if (follow_ != Follow::kNewest) {
-    // A state that no snapshot holds is not in newer files.
+    // auto_refresh_iterator_with_snapshot may go on only if the new state is again that of a
+    // snapshot: compactions keep a state for newer files only if a snapshot protects it.
     options_.snapshot = snapshot;
     follow_ = FollowFor(options_);
   }
@@ -398,6 +498,9 @@ Status DbIterator::Refresh(const Snapshot* snapshot) {
   return s;
 }
 
+// Takes the newest super-version, if there is a newer one, and then the sequence number. If neither
+// the super-version nor what its sources show is different, only the number is set, and the sources
+// with their open blocks are kept; otherwise everything is built anew.
 Status DbIterator::MoveTo(const Snapshot* snapshot) {
   SuperVersion* const fresh = hold_.Newer();
   if (fresh != nullptr) {
@@ -412,8 +515,7 @@ Status DbIterator::MoveTo(const Snapshot* snapshot) {
       return s;
     }
   }
-  // Read after the super-version, which so contains what is visible at it and written before this
-  // call.
+  // The number is read after the super-version was taken (invariant 2).
   const SequenceNumber visible =
       snapshot != nullptr ? snapshot->GetSequenceNumber() : hold_.source().VisibleSequence();
   const SequenceNumber sequence = (fresh != nullptr ? *fresh : super_version()).Limit(visible);
@@ -449,6 +551,10 @@ Status DbIterator::GetProperty(std::string prop_name, std::string* prop) {
                           : "Iterator is not valid.";
     return Status::OK();
   }
+  if (prop_name == kIteratorIsEntity) {
+    *prop = walk_.IsEntity() ? "1" : "0";
+    return Status::OK();
+  }
   if (prop_name == "rocksdb.iterator.write-time") {
     return Status::NotSupported("iterator property is not supported by this version", prop_name);
   }
@@ -457,6 +563,8 @@ Status DbIterator::GetProperty(std::string prop_name, std::string* prop) {
 
 }  // namespace
 
+// Takes over the reference to the super-version at once, so that every way out releases it. Errors
+// come as an iterator that has them as its status.
 Iterator* NewDbIterator(const ReadOptions& options, std::shared_ptr<SuperVersionSource> source,
                         SuperVersion* super_version, SequenceNumber sequence,
                         Statistics* statistics) {

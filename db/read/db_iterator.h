@@ -16,8 +16,18 @@ namespace varve {
 
 class Statistics;
 
-// Returns an iterator. It shares `source`, and takes over one reference of `super_version`. If it
-// cannot honour a feature of ReadOptions, the result is an error iterator with NotSupported.
+// A property of iterators whose value is "1" on an entity, and "0" on a plain value.
+inline constexpr char kIteratorIsEntity[] = "varve.iterator.is-entity";
+
+// Returns an iterator over the state of `super_version` at `sequence`, which the caller owns and
+// uses in one thread at a time; never null. It shares ownership of `source`, takes over one
+// reference of `super_version`, even if this call fails, and borrows the Slices, the snapshot and
+// the callbacks that `options` point to. `statistics` may be null, and must live as long as
+// `source`. The caller has checked the timestamps of `options` (read_timestamp.h).
+//
+// Errors come as an iterator that is never Valid: NotSupported if it cannot honour a feature of
+// ReadOptions, MemoryLimit or what a user's callback threw. If a table cannot be opened, the
+// iterator has that error, and tries again at its next seek.
 Iterator* NewDbIterator(const ReadOptions& options, std::shared_ptr<SuperVersionSource> source,
                         SuperVersion* super_version, SequenceNumber sequence,
                         Statistics* statistics);

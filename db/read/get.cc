@@ -1,13 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// A key's entries lie in many places, newer ones before older ones: the active memtable,
+// immutable ones from the newest on, tables of L0 from the newest on, then one table of each deeper
+// level, and more of a level only where the key lies on the border of tables. The search asks each
+// in this order and stops at the first place that decides. A merge operand does not decide: it is
+// collected, and the search goes on for what lies beneath.
+//
+// Invariants
+// 1. A range tombstone found on the way covers all entries in later places, as they are older:
+//    EndIfCovered. Within one level two tables are of the same age, so it counts only behind the
+//    last one.
+// 2. With timestamps, "newer" has two meanings, and places are ordered by sequence numbers only. A
+//    search that finds out that timestamps may be in another order is done again
+//    (GetInTimestampOrder).
+// 3. A failed read ends the search: an older entry must never be shown instead of one that could
+//    not be read.
+
 #include "db/read/get.h"
 
 #include <algorithm>
+#include <string>
 
+#include "db/read/blob_read.h"
 #include "db/read/merge_read.h"
 #include "db/read/timestamp_order.h"
 #include "db/version/file_bounds.h"
 #include "util/base/assert.h"
 #include "util/base/status_macros.h"
+#include "util/env/file_names.h"
 #include "util/metrics/perf_counters.h"
 #include "util/metrics/statistics.h"
 
@@ -69,8 +89,10 @@ class TableSearch {
 
   bool over() const { return lookup_->state() != PointLookup::State::kSearching; }
 
-  // Most keys are only in the last table that is searched: the filters decide, and their cache
-  // misses need not wait for each other, nor the block's miss for them.
+  // Finds the key's file in each level before anything is searched, and prefetches the memory of
+  // the filters there. Most keys are only in the last level, where the data block is prefetched as
+  // well. So the processor waits for these cache misses at once instead of one after the other.
+  // Reads no file and opens no table.
   void LookAhead(int levels) {
     for (int level = std::min(levels, kLevelsAhead) - 1; level > 0; level--) {
       const LevelFiles& files = version_.level(level);
@@ -84,7 +106,10 @@ class TableSearch {
         reader->Prefetch(*lookup_);
       }
     }
-    // The first is searched at once.
+    // A search of chains does not know their files yet.
+    if (!version_.l0_chains().empty()) [[unlikely]]
+      return;
+    // File 0 is searched right after this, so a prefetch of it would come too late.
     const LevelFiles& newest = version_.level(0);
     for (size_t i = 1; i < newest.size(); i++) {
       const TableReader* const reader = ReaderOf(*newest[i]);
@@ -97,6 +122,8 @@ class TableSearch {
   }
 
   Status SearchLevelZero() {
+    if (!version_.l0_chains().empty()) [[unlikely]]
+      return SearchChains();
     const LevelFiles& files = version_.level(0);
     for (size_t i = 0; i < files.size(); i++) {
       if (!FileCovers(*files[i], lookup_->key(), icmp_)) continue;
@@ -108,6 +135,22 @@ class TableSearch {
     return Status::OK();
   }
 
+  Status SearchChains() {
+    for (const L0Chain& chain : version_.l0_chains()) {
+      const size_t i = chain.files.Find(lookup_->internal_key());
+      if (i == chain.files.size()) continue;
+      FileMetaData* const file = chain.files[i];
+      if (!FileCovers(*file, lookup_->key(), icmp_)) continue;
+      place_ = {0, chain.oldest};
+      VARVE_RETURN_IF_ERROR(SearchFile(file, 0));
+      if (over() || lookup_->EndIfCovered()) break;
+    }
+    return Status::OK();
+  }
+
+  // Searches the file that may have the key, and the ones after it as long as the key is on their
+  // border. A file that ends exclusively with this key has tombstones only up to it and no entry of
+  // it, so it is passed over. The level's tombstones count when all of these were searched.
   Status SearchLevel(int level) {
     const LevelFiles& files = version_.level(level);
     const Slice key = lookup_->key();
@@ -132,6 +175,8 @@ class TableSearch {
     return icmp_.CompareKey(key, icmp_.KeyOf(file.largest)) >= 0;
   }
 
+  // Looks for the key in one table, which is opened if it is not. After an error the lookup has it
+  // too, and the search must end (invariant 3).
   Status SearchFile(FileMetaData* file, int level) {
     VARVE_ASSERT(!over());
     TableRef table;
@@ -141,10 +186,22 @@ class TableSearch {
     if (Status s = table->Get(options_, lookup_, hint_); !s.ok()) [[unlikely]] {
       return Failed(s);
     }
-    if (lookup_->state() == PointLookup::State::kFound) CountHit(level);
+    const PointLookup::State state = lookup_->state();
+    if (state == PointLookup::State::kFound || state == PointLookup::State::kReference) {
+      CountHit(level);
+    }
     if (lookup_->state() == PointLookup::State::kFailed) [[unlikely]]
-      return lookup_->status();
+      return FailedAt(table, *file);
     return Status::OK();
+  }
+
+  // Adds to a Corruption where the entry is that the lookup could not take.
+  [[gnu::noinline]] Status FailedAt(const TableRef& table, const FileMetaData& file) const {
+    if (!lookup_->status().IsCorruption()) return Failed(lookup_->status());
+    const uint64_t offset = table->ApproximateOffsetOf(options_, lookup_->internal_key());
+    return Failed(Status::CopyAppendMessage(
+        lookup_->status(), "; ",
+        "in " + TableFileName("", file.number).substr(1) + " offset " + std::to_string(offset)));
   }
 
   Status Failed(const Status& s) const {
@@ -172,6 +229,9 @@ class TableSearch {
 
 }  // namespace
 
+// Memtables are searched first, and then tables. Without timestamps that is all. With them the
+// place where the search ended is remembered, NoteTimestampOrder asks the sources behind it, and if
+// one of them may have a newer timestamp, everything is searched again.
 Status GetFromSuperVersion(const ReadOptions& options, const SuperVersion& super_version,
                            PointLookup* lookup, Statistics* statistics, bool skip_memtables) {
   if (options.read_tier == kMemtableTier) [[unlikely]] {
@@ -204,13 +264,19 @@ Status GetFromSuperVersion(const ReadOptions& options, const SuperVersion& super
              : Status::OK();
 }
 
+// An error, for example of a read that would need I/O, means that nothing is known of the key.
 bool KeyMayExistInSuperVersion(const ReadOptions& options, const SuperVersion& super_version,
                                PointLookup* lookup, PinnableSlice* value, bool* found) {
   ReadOptions without_io = options;
   without_io.read_tier = kBlockCacheTier;
   const Status s = GetFromSuperVersion(without_io, super_version, lookup, nullptr);
   if (s.ok() && lookup->operands() != nullptr) {
-    *found = value != nullptr && MergeForRead(options, super_version, lookup, value, nullptr).ok();
+    *found =
+        value != nullptr && MergeForRead(without_io, super_version, lookup, value, nullptr).ok();
+    return true;
+  }
+  if (s.ok() && lookup->state() == PointLookup::State::kReference) {
+    *found = value == nullptr || ReadReference(without_io, super_version, *lookup, value).ok();
     return true;
   }
   *found = s.ok() && lookup->state() == PointLookup::State::kFound;

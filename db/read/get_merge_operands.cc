@@ -17,16 +17,16 @@ namespace {
 // Up to this size a slice's own buffer takes a copy without an allocation.
 constexpr size_t kOwnCopyBytesMax = 15;
 
-// A hold on memtables is taken only for at least this many bytes, in operands of at least this
-// average size.
+// A super-version is kept alive, and with it whole memtables, only for at least this many bytes, in
+// operands of at least this average size. Otherwise operands in memtables are copied.
 constexpr size_t kPinnedBytesMin = 32 << 10;
 constexpr size_t kPinnedAverageMin = 256;
 
-// Holds the memory of the slices of one call. Reference-counted: each slice that is not a copy has
-// a share.
+// Owns the memory that the slices of one call point to. Each slice that is not a copy has a share
+// of it, and the last one that is released deletes it, in any thread.
 class OperandBundle {
  public:
-  // `super_version` may be null; otherwise it is held.
+  // Takes over the operands. Takes a reference of the super-version unless that is null.
   OperandBundle(MergeOperands* operands, SuperVersion* super_version, size_t shares)
       : shares_(shares), operands_(operands), super_version_(super_version) {
     if (super_version != nullptr) super_version->Ref();
@@ -60,7 +60,11 @@ bool IsCopiedAlone(const Slice& value) {
   return kCopyMergeOperands || value.size() <= kOwnCopyBytesMax;
 }
 
-// Takes the operands over from the lookup if slices point to them.
+// Gives the base and the operands out in three ways. Small ones are copied into their slices. Large
+// ones in tables stay there, pinned by the shares that the operands have of their blocks. Large
+// ones in memtables are copied once into memory of the operands or, if that saves a lot of copying,
+// stay where they are, with a reference of the super-version. If any slice is not a copy, a bundle
+// takes the operands over from the lookup; if none is, the lookup keeps and releases them.
 void HandOut(PointLookup* lookup, const SuperVersion& super_version,
              std::span<PinnableSlice> slices) {
   MergeOperands* const operands = lookup->operands();
@@ -109,6 +113,12 @@ Status GetOperandsFromSuperVersion(const ReadOptions& options, const SuperVersio
   *count = static_cast<int>(n);
   if (n > slices.size()) {
     return Status::Incomplete(Status::KMergeOperandsInsufficientCapacity);
+  }
+  PinnableSlice base_of_blob;
+  if (lookup.base_is_reference()) {
+    VARVE_RETURN_IF_ERROR(ReadReferenceOfBase(options, super_version, &lookup, &base_of_blob));
+    // The operands own their bytes from here on.
+    operands->CopyFrom(0);
   }
   HandOut(&lookup, super_version, slices.first(n));
   return Status::OK();

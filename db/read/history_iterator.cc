@@ -1,4 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// All sources are merged in the order of internal keys: a key's timestamps from the newest on, and
+// for each timestamp its entries from the newest sequence number on. Of the entries of one key and
+// timestamp only the newest visible one is shown.
+//
+// Forward that is the first one met; the others are stepped over when the walk goes on
+// (SkipVersion). Backward it is the last one met: the walk copies each visible entry until key or
+// timestamp change (SaveNewest), and the source is then before all of them. A change of direction
+// is a seek.
+//
+// Unlike UserKeyWalk it steps over no deletions, because they are shown, and merges nothing. The
+// options that would need more are refused when the iterator is made.
+
 #include "db/read/history_iterator.h"
 
 #include <cassert>
@@ -9,6 +22,7 @@
 
 #include "db/read/covered_jump.h"
 #include "db/read/version_iterators.h"
+#include "db/version/blob_source.h"
 #include "table/iterator/merging_iterator.h"
 #include "util/base/assert.h"
 #include "util/base/canary.h"
@@ -40,6 +54,8 @@ ReadOptions InTotalOrder(ReadOptions options) {
 // and timestamp, and the entry shown was copied.
 class HistoryIterator final : public Iterator {
  public:
+  // The tombstones need the timestamp and the number of the reader before sources add to them. If a
+  // table cannot be opened, the iterator is over an empty source with that error for good.
   HistoryIterator(const ReadOptions& options, IteratorHold hold, SequenceNumber sequence)
       : hold_(std::move(hold)),
         options_(InTotalOrder(options)),
@@ -68,8 +84,14 @@ class HistoryIterator final : public Iterator {
   Slice timestamp() const override { return icmp_.TimestampOf(ExtractUserKey(key())); }
   Slice value() const override {
     VARVE_ASSERT(valid_);
+    if (ExtractValueType(key()) == kTypeBlobIndex) return blob_;
     if (ExtractValueType(key()) != kTypeValue) return Slice();
     return backward_ ? Slice(saved_value_) : source_->value();
+  }
+  // There are no entities with timestamps.
+  const WideColumns& columns() const override {
+    columns_.assign(1, WideColumn(kDefaultWideColumnName, value()));
+    return columns_;
   }
   Status status() const override { return status_; }
 
@@ -80,9 +102,11 @@ class HistoryIterator final : public Iterator {
     Guarded([this] { ToLast(); });
   }
   void Seek(const Slice& target) override {
+    hold_.TraceSeek(kTraceIteratorSeek, target, options_);
     Guarded([&] { To(target); });
   }
   void SeekForPrev(const Slice& target) override {
+    hold_.TraceSeek(kTraceIteratorSeekForPrev, target, options_);
     Guarded([&] { ToBefore(target); });
   }
   void Next() override {
@@ -142,6 +166,8 @@ class HistoryIterator final : public Iterator {
     SkipVersion();
     FindForward();
   }
+  // After a forward move the source is on the shown entry, and is moved before all entries of that
+  // key and timestamp. After a backward move SaveNewest has left it there already.
   void ToPrev() {
     if (!backward_) {
       const InternalKey first(ExtractUserKey(key()), kMaxSequenceNumber, kValueTypeForSeek);
@@ -187,6 +213,8 @@ class HistoryIterator final : public Iterator {
       case kTypeSingleDeletion:
       case kTypeDeletionWithTimestamp:
         return true;
+      case kTypeBlobIndex:
+        return ReadBlob();
       default:
         status_ = Status::NotSupported("iterator: iter_start_ts met an entry of type " +
                                        std::to_string(trailer & 0xff));
@@ -194,8 +222,19 @@ class HistoryIterator final : public Iterator {
     }
   }
 
-  // If a tombstone covers the source's entry, moves the older sorted runs to its end (start).
-  // Returns false if the entry is still current. Fails the walk if keys are out of order.
+  // Reads the value that the shown entry refers to. Otherwise sets the status.
+  bool ReadBlob() {
+    const SuperVersion& super_version = hold_.super_version();
+    const Slice entry = backward_ ? Slice(saved_key_) : source_->key();
+    const Slice encoded = backward_ ? Slice(saved_value_) : source_->value();
+    status_ = super_version.table_cache()->blobs().Get(options_, super_version.version(),
+                                                       ExtractUserKey(entry), encoded, &blob_);
+    return status_.ok();
+  }
+
+  // If a tombstone covers the source's entry, moves the older sorted runs to the tombstone's end
+  // (backward, its start). Returns false if the entry is still the source's current one, so that
+  // the caller must step over it. Sets status_ to Corruption if keys are out of order.
   bool LeaveCovered() {
     if (tombstones_.empty() || options_.read_tier == kBlockCacheTier) return false;
     CoveredJump::Place place;
@@ -212,6 +251,8 @@ class HistoryIterator final : public Iterator {
     return result == CoveredJump::Result::kBeyond || result == CoveredJump::Result::kOutOfOrder;
   }
 
+  // Moves from the source's entry to the first one that is shown. Entries that are not shown are
+  // left by a jump where a tombstone allows it, else one by one.
   void FindForward() {
     valid_ = false;
     const Slice* const upper = options_.iterate_upper_bound;
@@ -228,6 +269,8 @@ class HistoryIterator final : public Iterator {
     status_ = source_->status();
   }
 
+  // Does the same backward, where the newest entry of a key and timestamp comes last, so that it is
+  // saved before it can be shown.
   void FindBackward() {
     valid_ = false;
     const Slice* const lower = options_.iterate_lower_bound;
@@ -244,8 +287,8 @@ class HistoryIterator final : public Iterator {
     status_ = source_->status();
   }
 
-  // Moves back from an entry that is shown to the newest one of its key and timestamp, and then
-  // before that.
+  // Saves the newest shown entry of the present entry's key and timestamp. A backward walk meets it
+  // last of these, as versions of a key lie newest first. Leaves the source before all of them.
   bool SaveNewest() {
     VARVE_ASSERT(backward_ && source_->Valid());
     do {
@@ -270,6 +313,8 @@ class HistoryIterator final : public Iterator {
   bool backward_ = false;
   std::string saved_key_;
   std::string saved_value_;
+  PinnableSlice blob_;  // value of the shown entry, if that is a reference
+  mutable WideColumns columns_;
   CoveredJump jump_;
   Status status_;
 };

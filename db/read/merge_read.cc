@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "db/read/merge_read.h"
 
+#include "db/read/blob_read.h"
 #include "util/base/assert.h"
 #include "util/base/status_macros.h"
 #include "util/metrics/perf_counters.h"
@@ -31,7 +32,9 @@ void UnrefSuperVersion(void* super_version, void* /*unused*/) {
   static_cast<SuperVersion*>(super_version)->Unref();
 }
 
-// Requires that the operands are in order, oldest first.
+// Requires that the operands are in order, oldest first. The operator may have returned one of the
+// operands, or a part of one. Its bytes then need not be copied, if what they lie in can be kept
+// alive: a block by its share, a memtable by its super-version.
 void Pin(const Slice& result, const SuperVersion& super_version, MergeOperands* operands,
          PinnableSlice* value) {
   const size_t place = PlaceOf(result, *operands);
@@ -52,6 +55,9 @@ void Pin(const Slice& result, const SuperVersion& super_version, MergeOperands* 
 
 }  // namespace
 
+// The base comes first, as it may have to be read from a blob file. The operator writes its result
+// to the value's own buffer, or says that it is one of its arguments, which is then pinned instead
+// of copied.
 Status MergeForRead(const ReadOptions& options, const SuperVersion& super_version,
                     PointLookup* lookup, PinnableSlice* value, Statistics* statistics) {
   MergeOperands* const operands = lookup->operands();
@@ -59,13 +65,25 @@ Status MergeForRead(const ReadOptions& options, const SuperVersion& super_versio
   const size_t n = operands->size();
   AddPerfCount<&PerfContext::internal_merge_point_lookup_count>(n);
   RecordInHistogram(statistics, READ_NUM_MERGE_OPERANDS, n);
+  PinnableSlice base_of_blob;
+  VARVE_RETURN_IF_ERROR(ReadReferenceOfBase(options, super_version, lookup, &base_of_blob));
   operands->PutOldestFirst();
   std::string* const buffer = value->GetSelf();
   Slice result;
+  ValueForm form = operands->base_form();
   VARVE_RETURN_IF_ERROR(super_version.merger().Full(lookup->key(), operands->base(),
-                                                    operands->slices(), buffer, &result));
-  if (result.data() == buffer->data()) {
+                                                    operands->slices(), buffer, &result, &form));
+  if (form == ValueForm::kEntity) [[unlikely]] {
+    VARVE_ASSERT(result.data() == buffer->data());
+    if (!lookup->wants_entity()) VARVE_RETURN_IF_ERROR(DefaultColumnOf(result, &result));
+    lookup->SetForm(lookup->wants_entity() ? form : ValueForm::kPlain);
+    value->PinSelf(result);
+  } else if (result.data() == buffer->data()) {
     value->PinSelf();
+  } else if (lookup->base_is_reference()) {
+    // The result may be a part of the base, which was read from a blob file and which no share
+    // keeps: so it is copied.
+    value->PinSelf(result);
   } else {
     Pin(result, super_version, operands, value);
   }

@@ -1,4 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// The keys of a call are sorted, and searched in groups of up to kGroupKeys. A group goes through
+// the same places as a Get (get.cc), all its keys together: one place after the other, so that
+// neighbours share the search for files, filters and blocks, and the misses of a group are read at
+// once.
+//
+//     PlaceSorter    sorts indexes of keys, so that results stay at the call's own indexes
+//     FamilySearch   splits a family's keys into groups, watches the limits of time and bytes, and
+//                    turns the outcome of each search into value and status
+//     GroupSearch    searches one group: collects which key is to be looked for in which table
+//                    (Stop, TableProbe), and runs these probes together
+//
+// Keys leave searching_ when they are decided; it stays sorted. In a level below L0 a key may have
+// to go on to the next file (MoveOn), so a level takes a few rounds at most.
+
 #include "db/read/multi_get.h"
 
 #include <algorithm>
@@ -6,9 +21,11 @@
 
 #include "varve/system_clock.h"
 
+#include "db/read/blob_read.h"
 #include "db/read/merge_read.h"
 #include "db/read/read_timestamp.h"
 #include "db/read/timestamp_order.h"
+#include "db/version/blob_source.h"
 #include "db/version/file_bounds.h"
 #include "table/reader/probe_batch.h"
 #include "util/base/assert.h"
@@ -65,7 +82,9 @@ class PlaceSorter {
     for (size_t i = 0; i < places.size(); i++) places[i] = ordered[i].place;
   }
 
-  // Sets the key prefixes, which are taken after the common prefix of all keys.
+  // Sets each key_prefix to the eight bytes behind the common prefix of all keys, which tell more
+  // keys apart than the first eight. If the order does not follow the bytes, all become 0, and the
+  // comparator decides alone.
   void SetKeyPrefixes(std::span<OrderedPlace> ordered, std::span<const uint32_t> places) const {
     size_t shared = 0;
     if (BytesDecide(icmp_.order())) {
@@ -119,7 +138,7 @@ class GroupSearch {
   [[nodiscard]] size_t searching() const { return searching_.size(); }
 
  private:
-  // A key in a level below L0, and the file that it has come to.
+  // A key in a run of disjoint files, and the file that it has come to.
   struct Stop {
     PointLookup* lookup;
     size_t file;
@@ -131,7 +150,8 @@ class GroupSearch {
     mem.Prefetch(searching_.span());
     DropIf([&](PointLookup* lookup) { return mem.Get(lookup) && Ended(lookup, place); });
   }
-  // Handles a search that is over, at `place`.
+  // Must be called for a search that ended at `place`: with timestamps, checks whether an older
+  // source may have a newer one. Always returns true.
   bool Ended(PointLookup* lookup, const SearchPlace& place) const {
     if (lookup->has_timestamp()) [[unlikely]]
       NoteTimestampOrder(options_, super_version_, place, lookup);
@@ -142,11 +162,17 @@ class GroupSearch {
   }
 
   void SearchLevelZero();
-  void SearchLevel(int level);
+  // Searches a level below L0, or a chain of L0. Searches that it ends end at `place`.
+  void SearchRun(const LevelFiles& files, const SearchPlace& place);
+  // Makes a Stop for each key that is searched, at the file which may have it; keys that lie in no
+  // file get none. Requires that there are no stops.
   void FindFiles(const LevelFiles& files);
-  // Removes the keys that need no further file, and moves the others to theirs.
+  // Removes the stops of keys that need no further file, and moves the others to the next file.
   void MoveOn(const LevelFiles& files);
+  // Notes that the key is to be looked for in the file. A file that cannot be opened ends the
+  // search with its error.
   void Probe(FileMetaData* file, int level, PointLookup* lookup);
+  // Looks for all noted keys in their tables at once, counts what was found, and forgets them.
   void RunProbes(int level);
 
   // Removes the keys for which `over` is true.
@@ -177,13 +203,22 @@ void GroupSearch::SearchTables() {
   const PerfTimer<&PerfContext::get_from_output_files_time> timer;
   const int levels = version_.non_empty_levels();
   if (levels > 0) SearchLevelZero();
-  for (int level = 1; level < levels && !searching_.empty(); level++) SearchLevel(level);
+  for (int level = 1; level < levels && !searching_.empty(); level++) {
+    SearchRun(version_.level(level), {level, 0});
+  }
   if (levels_read_ != 0) {
     RecordInHistogram(statistics_, NUM_LEVEL_READ_PER_MULTIGET, levels_read_);
   }
 }
 
+// Files of L0 are searched from the newest to the oldest, as the first entry that is found counts.
+// Where the version has chains, runs of files that do not overlap, each is searched like a level.
 void GroupSearch::SearchLevelZero() {
+  for (const L0Chain& chain : version_.l0_chains()) {
+    if (searching_.empty()) return;
+    SearchRun(chain.files, {0, chain.oldest});
+  }
+  if (!version_.l0_chains().empty()) return;
   const LevelFiles& files = version_.level(0);
   for (size_t i = 0; i < files.size(); i++) {
     FileMetaData* const file = files[i];
@@ -200,8 +235,8 @@ void GroupSearch::SearchLevelZero() {
   }
 }
 
-void GroupSearch::SearchLevel(int level) {
-  const LevelFiles& files = version_.level(level);
+void GroupSearch::SearchRun(const LevelFiles& files, const SearchPlace& place) {
+  const int level = place.level;
   for (FindFiles(files); !stops_.empty(); MoveOn(files)) {
     for (Stop& stop : stops_) {
       FileMetaData* const file = files[stop.file];
@@ -212,9 +247,11 @@ void GroupSearch::SearchLevel(int level) {
   }
   // This must wait for the key's last file, which may have an entry newer than the first one's
   // tombstones.
-  DropIf([&](PointLookup* lookup) { return EndedInTables(lookup, {level, 0}); });
+  DropIf([&](PointLookup* lookup) { return EndedInTables(lookup, place); });
 }
 
+// Keys and files both ascend, so the search for a key's file begins at its neighbour's, and ends
+// with the first key that is beyond the last file.
 void GroupSearch::FindFiles(const LevelFiles& files) {
   VARVE_ASSERT(stops_.empty());
   size_t file = 0;
@@ -229,6 +266,8 @@ void GroupSearch::FindFiles(const LevelFiles& files) {
   }
 }
 
+// Keeps those keys whose versions may go on in the next file of the level, which begins with the
+// key, and moves them there.
 void GroupSearch::MoveOn(const LevelFiles& files) {
   size_t left = 0;
   for (const Stop& stop : stops_) {
@@ -241,6 +280,7 @@ void GroupSearch::MoveOn(const LevelFiles& files) {
   stops_.truncate(left);
 }
 
+// Neighbouring keys often fall into one file, whose table is looked up once for all of them.
 void GroupSearch::Probe(FileMetaData* file, int level, PointLookup* lookup) {
   VARVE_ASSERT(!IsOver(*lookup));
   VARVE_ASSERT(last_probed_ == nullptr || !tables_.empty());
@@ -257,6 +297,7 @@ void GroupSearch::Probe(FileMetaData* file, int level, PointLookup* lookup) {
   probes_.push_back({tables_.back().get(), lookup});
 }
 
+// The tables stay open until their probes have run, which tables_ ensures.
 void GroupSearch::RunProbes(int level) {
   if (probes_.empty()) return;
   const ProbeReads reads = MultiGetFromTables(options_, probes_.span());
@@ -269,7 +310,8 @@ void GroupSearch::RunProbes(int level) {
   }
   uint64_t found = 0;
   for (const TableProbe& probe : probes_) {
-    found += probe.lookup->state() == PointLookup::State::kFound ? 1 : 0;
+    const PointLookup::State state = probe.lookup->state();
+    found += state == PointLookup::State::kFound || state == PointLookup::State::kReference ? 1 : 0;
   }
   AddPerfLevelCount<&PerfContextByLevel::user_key_return_count>(static_cast<uint32_t>(level),
                                                                 found);
@@ -315,6 +357,8 @@ class FamilySearch {
     for (const uint32_t place : places) call_.statuses[place] = s;
   }
 
+  // The lookups live on the stack for one group. Values that lie in blob files are read last, for
+  // the whole group together; operands are merged key by key in Settle.
   void RunGroup(std::span<const uint32_t> places) {
     BoundedArray<PointLookup, kGroupKeys> lookups;
     GroupSearch search(call_.options, super_version_, call_.statistics);
@@ -322,6 +366,7 @@ class FamilySearch {
       PointLookup& lookup = lookups.emplace_back(call_.keys[place], seq_, &call_.values[place],
                                                  &super_version_.merger(), as_of_);
       lookup.IgnoreTombstones(call_.options.ignore_range_deletions);
+      if (call_.forms != nullptr) lookup.WantEntity();
       if (call_.timestamps != nullptr) lookup.ReportTimestamp(&call_.timestamps[place]);
       search.Add(&lookup);
     }
@@ -331,9 +376,18 @@ class FamilySearch {
       RecordTick(call_.statistics, MEMTABLE_MISS, search.searching());
       search.SearchTables();
     }
+    if (!super_version_.version().blob_files().empty()) [[unlikely]] {
+      ReadReferences(places, lookups.span());
+    }
     for (size_t i = 0; i < places.size(); i++) Settle(places[i], lookups[i]);
   }
 
+  // Reads the values of a group's references together, up to value_size_soft_limit. Settle takes
+  // the outcome: the value, or the lookup's error.
+  void ReadReferences(std::span<const uint32_t> places, std::span<PointLookup> lookups);
+
+  // Stores the outcome of a key's search. A key that comes after the limit of bytes was exceeded
+  // gets no value, even if one was found.
   void Settle(uint32_t place, PointLookup& lookup) {
     if (call_.value_bytes > call_.options.value_size_soft_limit) [[unlikely]] {
       call_.values[place].Reset();
@@ -347,7 +401,10 @@ class FamilySearch {
     }
     switch (lookup.state()) {
       case PointLookup::State::kFound:
+        if (call_.forms != nullptr) call_.forms[place] = lookup.form();
         return SettleFound(place, Status::OK());
+      case PointLookup::State::kReference:
+        return SettleReference(place, lookup);
       case PointLookup::State::kFailed:
         call_.statuses[place] = lookup.status();
         return;
@@ -364,9 +421,17 @@ class FamilySearch {
     call_.found++;
     call_.value_bytes += call_.values[place].size();
   }
+  // Reads a reference that was not read with the others of its group.
+  void SettleReference(uint32_t place, const PointLookup& lookup) {
+    const Status s = ReadReference(call_.options, super_version_, lookup, &call_.values[place]);
+    if (s.ok()) return SettleFound(place, s);
+    call_.values[place].Reset();
+    call_.statuses[place] = s;
+  }
   void SettleMerge(uint32_t place, PointLookup* lookup) {
     const Status s =
         MergeForRead(call_.options, super_version_, lookup, &call_.values[place], call_.statistics);
+    if (call_.forms != nullptr) call_.forms[place] = lookup->form();
     if (s.ok()) return SettleFound(place, s);
     call_.statuses[place] = s;
   }
@@ -376,6 +441,48 @@ class FamilySearch {
   const SequenceNumber seq_;
   const ReadTimestamp as_of_;
 };
+
+// The encoded reference lies in the key's value, which the read overwrites, so it is copied out
+// first. A lookup that is out of order is searched again in Settle, and gets its value there.
+void FamilySearch::ReadReferences(std::span<const uint32_t> places,
+                                  std::span<PointLookup> lookups) {
+  struct Found {
+    PointLookup* lookup;
+    std::string user_key;
+    std::string encoded;
+  };
+  std::vector<Found> found;
+  std::vector<BlobRequest> requests;
+  // Estimates what Settle will count, to read no more than the limit allows. A value in a blob file
+  // counts with its stored size, which is smaller than its own if it is compressed.
+  uint64_t value_bytes = call_.value_bytes;
+  for (size_t i = 0; i < lookups.size(); i++) {
+    if (value_bytes > call_.options.value_size_soft_limit) break;
+    PointLookup& lookup = lookups[i];
+    if (lookup.state() == PointLookup::State::kFound) value_bytes += call_.values[places[i]].size();
+    if (lookup.state() != PointLookup::State::kReference || lookup.out_of_order()) continue;
+    found.push_back({&lookup, FoundUserKey(lookup), call_.values[places[i]].ToString()});
+    requests.emplace_back().value = &call_.values[places[i]];
+    BlobReference reference;
+    if (BlobReference::DecodeInDatabase(found.back().encoded, &reference).ok()) {
+      value_bytes += reference.size;
+    }
+  }
+  if (found.empty()) return;
+  for (size_t i = 0; i < found.size(); i++) {
+    requests[i].user_key = found[i].user_key;
+    requests[i].encoded = found[i].encoded;
+  }
+  super_version_.table_cache()->blobs().MultiGet(call_.options, super_version_.version(), requests);
+  for (size_t i = 0; i < found.size(); i++) {
+    if (requests[i].status.ok()) {
+      found[i].lookup->SetValueRead();
+    } else {
+      requests[i].value->Reset();
+      found[i].lookup->Fail(requests[i].status);
+    }
+  }
+}
 
 }  // namespace
 

@@ -3,13 +3,10 @@
 // The merging part of a walk over user keys: collects the operands of one key, without copying, and
 // shows the operator's result.
 
-#include <cassert>
 #include <utility>
 
 #include "db/read/user_key_walk.h"
 #include "util/base/assert.h"
-#include "util/metrics/perf_counters.h"
-#include "util/metrics/statistics.h"
 
 namespace varve {
 
@@ -19,12 +16,14 @@ const MergeCaller kNoMerger;
 
 }  // namespace
 
+// The key is kept first, because collecting operands may move the source off its entries; which
+// bytes key_ may point to is known only afterwards (is_past_).
 void UserKeyWalk::MergeForward() {
   const Slice key = icmp_->KeyOf(batch_.at->key());
   passed_key_.Assign(key);
   key_kept_ = pins_ && source_->IsKeyPinned();
   if (key_kept_) key_ = key;
-  if (has_timestamps_) KeepTimestamp(*batch_.at);
+  if (visibility_.has_timestamps()) KeepTimestamp(*batch_.at);
   if (!CollectOperands()) return;
   if (is_past_) {
     if (!key_kept_) key_ = passed_key_.slice();
@@ -34,15 +33,18 @@ void UserKeyWalk::MergeForward() {
   valid_ = MergeOperandsNow();
 }
 
-// The position of the key's newest visible entry was not kept, so it is searched again.
+// The position of the key's newest visible entry was not kept, so it is searched again. Afterwards
+// the operands are pinned and the source is moved before the key's entries, as the walk goes
+// backward; only then the operator is called.
 void UserKeyWalk::MergeBackward() {
-  // Nothing covers the operand.
+  // The walk has judged the operand and found no tombstone over it. The largest sequence number
+  // says so: no tombstone can excuse that the seek finds no entry.
   if (!GoToVisible(PackSequenceAndType(kMaxSequenceNumber, kTypeMerge))) return;
   const bool collected = CollectOperands();
   // If the source is after the operands, all of them are pinned already.
   const bool behind = std::exchange(is_past_, false);
   if (!collected) return;
-  if (!behind) PinOperands();
+  if (!behind) merging_->Pin(source_.get());
   if (!ReseekBackward()) return;
   valid_ = MergeOperandsNow();
 }
@@ -51,37 +53,42 @@ void UserKeyWalk::MergeBackward() {
 // key. Leaves the source on the last entry that belongs to it or, with is_past_, on the next one.
 // Returns false if the walk has failed.
 bool UserKeyWalk::CollectOperands() {
-  if (merging_ == nullptr) merging_ = std::make_unique<Merging>();
-  MergeOperands& operands = merging_->operands;
   VARVE_ASSERT(AtEntry());
-  VARVE_ASSERT(operands.size() == 0);  // ensured by ForgetMerge
-  merged_ = true;
+  if (merging_ == nullptr) merging_ = std::make_unique<MergedValue>();
+  merging_->Begin();
   is_past_ = false;
-  merging_->pinned = 0;
   for (;;) {
     const BatchEntry* const first = batch_.at;
     batch_.at = LastOfOperands(first);
-    operands.AddPinned({first, batch_.at + 1});
+    merging_->Add({first, batch_.at + 1});
     bool more = StepInKey();
-    // A version that was written later may have an older timestamp.
-    while (has_timestamps_ && more && !Visible(*batch_.at)) more = StepInKey();
+    // With timestamps an older version may be invisible, if it was written after the reader's
+    // sequence number, or is covered.
+    while (visibility_.has_timestamps() && more && !visibility_.IsVisible(*batch_.at))
+      more = StepInKey();
     if (!more) break;
     const uint64_t trailer = ExtractTrailer(batch_.at->key());
-    if (tombstones_->MaxCoveringSeq(passed_key_.slice(), sequence_) > UnpackSequence(trailer)) {
-      return true;
-    }
-    switch (UnpackType(trailer)) {
-      case kTypeMerge:
+    switch (Judge(passed_key_.slice(), trailer)) {
+      case Verdict::kOperand:
         break;
-      case kTypeValue:
-        operands.AddPinnedBase(batch_.at->value());
+      case Verdict::kLive:
+        merging_->AddBase(batch_.at->value());
         return true;
-      case kTypeDeletion:
-      case kTypeSingleDeletion:
-      case kTypeDeletionWithTimestamp:
+      case Verdict::kEntity:
+        merging_->AddEntity(batch_.at->value());
         return true;
-      default:
-        (void)RefuseType(trailer);
+      case Verdict::kReference: {
+        Slice base;
+        if (!ReadReference(ExtractUserKey(batch_.at->key()), Slice(), batch_.at->value(), &base)) {
+          return false;
+        }
+        merging_->AddBase(base);
+        return true;
+      }
+      case Verdict::kDeleted:
+      case Verdict::kCovered:
+        return true;
+      case Verdict::kRefused:
         return false;
     }
   }
@@ -100,7 +107,7 @@ bool UserKeyWalk::StepInKey() {
 // Returns the last of the operands in the batch, from the operand `at` on, that are known to be of
 // one key and under no tombstone. With timestamps, each entry has to be checked.
 const BatchEntry* UserKeyWalk::LastOfOperands(const BatchEntry* at) const {
-  if (has_timestamps_ || !tombstones_->empty()) return at;
+  if (visibility_.has_timestamps() || visibility_.has_tombstones()) return at;
   while (at + 1 != batch_.end && at[1].same_key == SameKey::kYes &&
          UnpackType(ExtractTrailer(at[1].key())) == kTypeMerge) {
     at++;
@@ -111,7 +118,7 @@ const BatchEntry* UserKeyWalk::LastOfOperands(const BatchEntry* at) const {
 // Moves to the entry after the batch, which may not exist. Returns false if it is not one of
 // passed_key_.
 bool UserKeyWalk::MoveOverOperands() {
-  PinOperands();
+  merging_->Pin(source_.get());
   const bool found = batch_.Refill(source_.get(), /*forward=*/true, BatchEntriesMax());
   // The walk may be on an entry that it has not shown, so plain steps are not allowed.
   plain_end_ = nullptr;
@@ -126,33 +133,14 @@ bool UserKeyWalk::MoveOverOperands() {
   return !is_past_;
 }
 
-// Must be called before the source moves.
-void UserKeyWalk::PinOperands() {
-  VARVE_ASSERT(merging_ != nullptr && merging_->pinned <= merging_->operands.size());
-  MergeOperands& operands = merging_->operands;
-  if (kCopyMergeOperands || !source_->PinBatch(operands.NewShare())) {
-    operands.CopyFrom(merging_->pinned);
-  }
-  merging_->pinned = operands.slices().size();
-}
-
 bool UserKeyWalk::MergeOperandsNow() {
-  MergeOperands& operands = merging_->operands;
-  std::string& buffer = merging_->buffer;
-  const size_t n = operands.size();
-  VARVE_ASSERT(n > 0 && status_.ok());
-  AddPerfCount<&PerfContext::internal_merge_count>(n);
-  RecordInHistogram(statistics_, READ_NUM_MERGE_OPERANDS, n);
-  if constexpr (kCopyMergeOperands) operands.CopyFrom(merging_->pinned);
-  operands.PutOldestFirst();
-  const MergeCaller& merger = merger_ != nullptr ? *merger_ : kNoMerger;
-  Status s = merger.Full(passed_key_.slice(), operands.base(), operands.slices(), &buffer, &value_);
-  if (s.ok()) {
-    if constexpr (kCopyMergeOperands) value_ = buffer.assign(value_.data(), value_.size());
-    return true;
-  }
-  Fail(std::move(s));
-  return false;
+  VARVE_ASSERT(status_.ok());
+  ValueForm form = ValueForm::kPlain;
+  Status s = merging_->Merge(merger_ != nullptr ? *merger_ : kNoMerger, passed_key_.slice(),
+                             statistics_, &value_, &form);
+  if (!s.ok()) Fail(std::move(s));
+  if (s.ok() && form == ValueForm::kEntity) ShowEntity(value_);
+  return status_.ok();
 }
 
 }  // namespace varve

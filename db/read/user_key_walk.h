@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Implements the rules by which internal entries become user keys: which version of a key shows at
-// a sequence number, and where a walk over keys ends.
+// Implements the walk from internal entries to user keys: which keys show, and in which order.
 
-#include <algorithm>
-#include <cassert>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -13,16 +10,22 @@
 #include "varve/options.h"
 #include "varve/slice_transform.h"
 #include "varve/system_clock.h"
+#include "varve/wide_columns.h"
 
 #include "db/read/covered_jump.h"
+#include "db/read/entry_visibility.h"
 #include "db/read/iterator_counters.h"
 #include "db/read/key_buffer.h"
-#include "db/version/tombstone_runs.h"
+#include "db/read/merged_value.h"
+#include "db/read/seek_progress.h"
+#include "db/read/skip_budget.h"
+#include "db/read/tombstone_run_watch.h"
+#include "db/read/walk_blobs.h"
+#include "db/read/walk_bounds.h"
 #include "util/base/assert.h"
 #include "util/iter/entry_batch.h"
 #include "util/key/internal_key.h"
 #include "util/key/merge_caller.h"
-#include "util/key/merge_operands.h"
 #include "util/key/range_tombstone.h"
 
 namespace varve {
@@ -44,8 +47,16 @@ namespace varve {
 // is a visible value of a key that differs from its neighbour's, under no tombstone, within all
 // bounds.
 //
+// The parts of a walk have classes of their own: what is visible (EntryVisibility), where the walk
+// ends (WalkBounds), how much it may skip (SkipBudget), that its seeks lead onward (SeekProgress),
+// jumps over range tombstones (CoveredJump), runs of deletions (TombstoneRunWatch) and merge
+// operands (MergedValue). The moves are in user_key_walk_forward.cc and user_key_walk_backward.cc.
+//
 // Thread safety: none. Lifetime: options, comparator, tombstones and the extractor must outlive it;
-// the source's iterators add to `tombstones` those of tables they open.
+// `tombstones` is shared with the source, whose iterators add to it the range tombstones of each
+// table that they open. Errors: a move that fails ends the walk (Fail); status() has the error
+// until the next seek. Moves may throw what a comparator or an allocation throws; the owner then
+// calls Fail.
 class UserKeyWalk {
  public:
   struct Settings {
@@ -53,25 +64,33 @@ class UserKeyWalk {
     const InternalKeyComparator* icmp = nullptr;
     const SliceTransform* prefix_extractor = nullptr;  // null unless walks end with the prefix
     uint64_t reseek_after = 8;            // hidden versions of a key stepped over before a seek
-    SystemClock* clock = nullptr;         // used for the options' deadline
+    SystemClock* clock = nullptr;         // for ReadOptions::deadline; may be null if that is 0
     const MergeCaller* merger = nullptr;  // must outlive the source; null: no operator
     Statistics* statistics = nullptr;
+    // Source and version of values in blob files; null: there are none. Both outlive the walk's
+    // source.
+    BlobSource* blobs = nullptr;
+    const Version* version = nullptr;
   };
 
   UserKeyWalk() = default;
   UserKeyWalk(const UserKeyWalk&) = delete;
   UserKeyWalk& operator=(const UserKeyWalk&) = delete;
 
+  // Must be called before all else, and again, after DropSource, before a source over another
+  // super-version is set, because the settings belong to one super-version.
   void Init(const Settings& settings, TombstoneSet* tombstones);
   // Sets the source to walk; forgets the position.
   void SetSource(std::unique_ptr<InternalIterator> source);
   // Sets the visible sequence number; forgets the position.
   void SetSequence(SequenceNumber sequence);
-  // Uses and adds to the known tombstone runs of the version that the source walks, as a reader of
-  // a super-version; null: not used. Requires that the source has all of the version's entries, and
-  // at least one table.
+  // Makes the walk jump over the tombstone runs in `ranges` (db/version/tombstone_runs.h), which
+  // belong to the version that the source walks, and add those that it finds. `super_version` is
+  // the number of the walk's super-version. Null turns this off. Requires that the source has all
+  // of the version's entries, and at least one table.
   void SkipTombstoneRuns(TombstoneRuns* ranges, uint64_t super_version);
-  // True if the deadline has passed before a seek: then the walk has failed.
+  // Must be called before a seek: if ReadOptions::deadline has passed, fails the walk with TimedOut
+  // and returns true; the seek must then not be made.
   bool TooLateToSeek();
   // Releases the source and what is pinned from it.
   void DropSource() {
@@ -79,147 +98,123 @@ class UserKeyWalk {
     source_.reset();
   }
 
+  // True if an entry is shown. False at the end, before the first seek, and after a failure.
   bool Valid() const { return valid_; }
   const Slice& key() const { return key_; }
   const Slice& value() const { return value_; }
+  // Returns the columns of the entry that is shown, by name; a plain value is one column. Valid
+  // until the walk moves, or the call is made again.
+  const WideColumns& columns();
+  // True if the entry that is shown is an entity.
+  [[nodiscard]] bool IsEntity() const { return kept_ != nullptr && kept_->shows_entity; }
   // Returns the timestamp of the entry that is shown, of the newest one if it was merged. Empty
   // without timestamps.
   const Slice& timestamp() const { return timestamp_; }
+  // Returns the error that ended the walk, or OK.
   const Status& status() const { return status_; }
+  // Ends the walk with an error; nothing is shown until the next seek.
   void Fail(Status status);
-  SequenceNumber sequence() const { return sequence_; }
+  SequenceNumber sequence() const { return visibility_.sequence(); }
   // Returns the user key where the walk is, or where it gave up.
   Slice stopped_at() const { return valid_ ? key_ : passed_key_.slice(); }
   // True if the bytes stay until the source is destroyed.
   bool IsKeyPinned() const;
   bool IsValuePinned() const;
 
+  // Move to a live key within the bounds: the first, the last, the first at or after the target,
+  // and the last at or before it.
   void SeekToFirst();
   void SeekToLast();
   void Seek(const Slice& target);
   void SeekForPrev(const Slice& target);
-  // These require Valid(). They make a plain step, which needs no other counting. They return
-  // false, without a step, if Next() or Prev() must be called.
+  // Make a plain step (see above), and skip and count nothing. Return false, without a step, if the
+  // step is not plain: then Next() or Prev() must be called. May be called if !Valid(), and then
+  // return false.
   bool NextPlain() {
     VARVE_ASSERT(plain_end_ == nullptr || plain_end_ == batch_.end);
     if (backward_ || PlainStepsEnd()) return false;
     const BatchEntry& next = batch_.at[1];
-    if (next.same_key != SameKey::kNo || !ShowsAtOnce(next)) return false;
+    if (next.same_key != SameKey::kNo || !visibility_.IsVisibleValue(next)) return false;
     batch_.at++;
-    Show(next);
+    ShowPlain(next);
     return true;
   }
   bool PrevPlain() {
     // The entry after must be of another key: then this one is the newest of its own key.
     if (!backward_ || PlainStepsEnd()) return false;
     const BatchEntry& entry = *batch_.at;
-    if (batch_.at[1].same_key != SameKey::kNo || !ShowsAtOnce(entry)) return false;
+    if (batch_.at[1].same_key != SameKey::kNo || !visibility_.IsVisibleValue(entry)) return false;
     batch_.at++;
-    Show(entry);
+    ShowPlain(entry);
     return true;
   }
   void Next();
   void Prev();
+  // Reads the value of the entry that is shown, if that was left out; see allow_unprepared_value.
+  // Returns false if the walk has failed.
+  bool PrepareValue();
   // Continues over a new source: moves to the next live key after (before) `key`, which need not
-  // exist. `in_prefix` is in_prefix() of the walk when it was on the key.
+  // exist there. `in_prefix` is what in_prefix() returned when the walk over the old source was on
+  // the key; if true, the walk again ends with that key's prefix.
   void GoOnAfter(const Slice& key, bool in_prefix);
   void GoOnBefore(const Slice& key, bool in_prefix);
   // True if the walk ends with the prefix it began in.
-  [[nodiscard]] bool in_prefix() const { return has_prefix_; }
+  [[nodiscard]] bool in_prefix() const { return bounds_.has_prefix(); }
 
   IteratorCounters counters;
 
  private:
-  // Compares as numbers, as either may be null.
-  [[nodiscard]] bool PlainStepsEnd() const {
-    return reinterpret_cast<uintptr_t>(batch_.at) + sizeof(BatchEntry) >=
-           reinterpret_cast<uintptr_t>(plain_end_);
-  }
+  using Place = EntryVisibility::Place;
+  using Verdict = EntryVisibility::Verdict;
+
   // Says why entries of passed_key_ are being skipped.
   enum class Passing : uint8_t {
     kNothing,
     kHidden,  // a newer entry of the key was shown, or deletes it
     kRecent,  // too new for the sequence number; with timestamps, not visible
   };
-  enum class Verdict : uint8_t { kLive, kDeleted, kCovered, kFailed, kOperand };
 
-  // Position of a seek's target among the versions of a key.
-  enum class Place : uint8_t {
-    kFirst,    // before all
-    kVisible,  // at the newest that may be visible
-    kLast,     // after all
-  };
-
-  // Positions to and from which the source was moved in order to skip many entries.
+  // Ways to skip many entries at once.
   struct Detours {
-    // Targets of the last reseek in this direction, and of the last leap of tables after it; empty:
-    // none.
-    std::string reseek_target;
-    std::string leap_target;
+    SeekProgress progress;
     CoveredJump jump;
-    // Key after which the tombstone run of the current move begins.
-    std::string tombstone_run_key;
-    uint64_t tombstone_run_start = 0;         // number of skipped entries at its start
-    uint64_t tombstone_run_start_recent = 0;  // number of them that were too new, or kNotAllSeen
   };
-  // Operands of the key that is shown, or was shown last.
-  struct Merging {
-    MergeOperands operands;
-    size_t pinned = 0;  // number pinned or copied; the others are in the current batch
-    std::string buffer;
+
+  // Members that only walks with timestamps, over values in blob files, or over entities have.
+  struct Kept {
+    std::string timestamp;
+    std::unique_ptr<WalkBlobs> blobs;  // null if the version has no blob files
+    bool shows_entity = false;         // true if the columns are those of the shown entity
+    WideColumns columns;
   };
 
   static constexpr size_t kBatchEntries = 32;
-  static constexpr uint64_t kBudgetMax = UINT64_MAX / 2;
-  static constexpr uint64_t kNotAllSeen = UINT64_MAX;
 
   // --- The source's position.
   [[nodiscard]] bool AtEntry() const { return batch_.at != batch_.end; }
+  // True if the source itself is where the walk is, so that no entry it has returned is lost when
+  // it is moved.
+  [[nodiscard]] bool SourceIsHere() const { return batch_.at + 1 == batch_.end; }
+  // True if no plain step is allowed from here: the next entry is at plain_end_ or after it.
+  // Compares addresses as numbers, because either pointer may be null.
+  [[nodiscard]] bool PlainStepsEnd() const {
+    return reinterpret_cast<uintptr_t>(batch_.at) + sizeof(BatchEntry) >=
+           reinterpret_cast<uintptr_t>(plain_end_);
+  }
   // Steps to the next entry in the walk's direction.
   void Step() {
     VARVE_ASSERT(AtEntry());
     if (++batch_.at == batch_.end) TakeBatch();
   }
+  // Takes the next entries from the source.
   void TakeBatch();
-  // Only the entry that the source is on is known to be pinned.
+  // With pin_data batches have one entry, because the source answers only for the entry that it is
+  // on whether key and value are pinned.
   [[nodiscard]] size_t BatchEntriesMax() const { return pins_ ? 1 : kBatchEntries; }
   // Must be called after the source was moved by a seek.
   void TakePlace();
   // Measures how far into the batch no tombstones, bounds and prefixes need checks.
   void MeasurePlain();
-  [[nodiscard]] bool ShowsAtOnce(const BatchEntry& entry) const {
-    const uint64_t trailer = ExtractTrailer(entry.key());
-    return UnpackType(trailer) == kTypeValue && UnpackSequence(trailer) <= sequence_;
-  }
-  // Used without timestamps.
-  void Show(const BatchEntry& entry) {
-    key_ = ExtractUserKey(entry.key());
-    value_ = entry.value();
-  }
-  void ShowWithTimestamp(const BatchEntry& entry) {
-    key_ = icmp_->KeyOf(entry.key());
-    timestamp_ = icmp_->TimestampOf(ExtractUserKey(entry.key()));
-    value_ = entry.value();
-  }
-  // True if the entry is visible. With timestamps, an entry that a tombstone covers is not: a
-  // version after it may have been written later.
-  [[nodiscard]] bool Visible(const BatchEntry& entry) const {
-    const SequenceNumber sequence = ExtractSequence(entry.key());
-    return sequence <= sequence_ && (!has_timestamps_ || VisibleInTime(entry, sequence));
-  }
-  [[nodiscard]] bool VisibleInTime(const BatchEntry& entry, SequenceNumber sequence) const;
-  // Requires timestamps.
-  [[nodiscard]] bool IsOfLaterTime(const BatchEntry& entry) const {
-    return icmp_->CompareTimestamp(icmp_->TimestampOf(ExtractUserKey(entry.key())), as_of_) > 0;
-  }
-  // Copies the timestamp, because the source moves on while the entry is shown.
-  void KeepTimestamp(const BatchEntry& entry) {
-    VARVE_ASSERT(has_timestamps_);
-    const Slice timestamp = icmp_->TimestampOf(ExtractUserKey(entry.key()));
-    if (kept_timestamp_ == nullptr) kept_timestamp_ = std::make_unique<std::string>();
-    kept_timestamp_->assign(timestamp.data(), timestamp.size());
-    timestamp_ = *kept_timestamp_;
-  }
   // True if the entry's user key is passed_key_. Requires that the entry before it has that key.
   [[nodiscard]] bool SameAsPassed(const BatchEntry& entry) const {
     return entry.same_key == SameKey::kUnknown ? PassedKeyIs(entry)
@@ -229,171 +224,203 @@ class UserKeyWalk {
     return icmp_->EqualKey(icmp_->KeyOf(entry.key()), passed_key_.slice());
   }
 
-  void FindForward(Passing passing) {
-    PassForward(passing);
-    if (in_tombstone_run_) [[unlikely]]
-      CloseTombstoneRun();
+  // --- What is shown. ShowPlain requires that there are no timestamps.
+  void ShowPlain(const BatchEntry& entry) {
+    key_ = ExtractUserKey(entry.key());
+    value_ = entry.value();
   }
-  void FindBackward() {
-    PassBackward();
-    if (in_tombstone_run_) [[unlikely]]
-      CloseTombstoneRun();
+  void Show(const BatchEntry& entry) {
+    key_ = icmp_->KeyOf(entry.key());
+    timestamp_ = visibility_.TimestampOf(entry);
+    value_ = entry.value();
   }
-  void PassForward(Passing passing);
-  void PassBackward();
-  bool FindNewestVisible(uint64_t* trailer);
-  bool SeekNewestVisible(uint64_t* trailer);
-  bool PassTooNew();
-  void TurnForward();
-  void TurnBackward();
-  // Must be called before the source is moved to target_ in the walk's direction. Returns false,
-  // and fails the walk, unless that is beyond the last such target.
+  // Copies the timestamp, because the source moves on while the entry is shown. Requires
+  // timestamps.
+  void KeepTimestamp(const BatchEntry& entry);
+  // Judges the newest visible entry of a key; fails the walk if the entry cannot be read. All
+  // tombstones that may cover it have been added: every source has been positioned around the key.
+  Verdict Judge(const Slice& key, uint64_t trailer) {
+    const Verdict verdict = visibility_.Judge(key, trailer);
+    if (verdict == Verdict::kRefused) [[unlikely]]
+      Fail(EntryVisibility::RefusalOf(trailer));
+    return verdict;
+  }
+
+  // --- Seeks.
+  // Forgets what is shown, and the last error.
+  void StartSeek();
+  // Sets target_.
+  void SetTarget(const Slice& key, Place place) { visibility_.SetTarget(key, place, &target_); }
+  // Move the source to a place among the versions of the key, and take a batch from there.
+  void SeekSource(const Slice& key, Place place);
+  void SeekSourceForPrev(const Slice& key, Place place);
+  // Must be called before the source is moved to target_ in the walk's direction within one walk.
+  // Returns false, and fails the walk with Corruption, if target_ is not beyond the target of the
+  // last such move: the keys are out of order then (SeekProgress).
   bool MayReseek();
+  // Fails the walk with Corruption, as the source does not ascend.
   void FailOutOfOrder();
-  // Must be called before only the tables are moved: returns false if they have been moved as far.
-  bool LeapsFurther();
-  void ForgetSeeks() {
+  void ForgetDetours() {
     if (detours_ == nullptr) [[likely]]
       return;
-    detours_->reseek_target.clear();
-    detours_->leap_target.clear();
+    detours_->progress.Forget();
     detours_->jump.Forget();
   }
-  Detours& detours() {
-    if (detours_ == nullptr) {
-      detours_ = std::make_unique<Detours>();
-      detours_->jump.Init(icmp_, tombstones_);
-    }
-    return *detours_;
-  }
-  bool ReseekForward(Passing passing, uint64_t trailer);
-  bool GoToVisible(uint64_t stepped_on);
-  bool ReseekBackward();
+  Detours& detours();
+  // Ends the walk: at the end of the source, or with its error.
+  void EndOfSource();
 
-  Verdict Judge(const Slice& key, uint64_t trailer);
-  Verdict RefuseType(uint64_t trailer);
+  // --- Bounds and prefix. The walk has failed if the prefix extractor throws.
+  bool BeyondEnd(const Slice& key) {
+    if (!bounds_.IsBeyondEnd(key)) [[likely]]
+      return false;
+    CheckExtractor();
+    return true;
+  }
+  bool BeyondStart(const Slice& key) {
+    if (!bounds_.IsBeyondStart(key)) [[likely]]
+      return false;
+    CheckExtractor();
+    return true;
+  }
+  bool SetPrefixOf(const Slice& key) {
+    if (bounds_.SetPrefixOf(key)) [[likely]]
+      return true;
+    CheckExtractor();
+    return false;
+  }
+  // Fails the walk if the prefix extractor has thrown.
+  void CheckExtractor();
+  // Sets the prefix of the key that is shown, if the options ask for walks to end with it.
+  void StayInPrefix();
+
+  // --- The budget. Both return true if another entry may be skipped; otherwise they fail the walk.
+  bool Spend() {
+    if (budget_.Spend()) [[likely]]
+      return true;
+    Fail(budget_.Refusal());
+    return false;
+  }
+  // Is called for an entry under a range tombstone, which does not count against the user's limit.
+  bool SpendTimeOnly() {
+    if (budget_.SpendTimeOnly()) [[likely]]
+      return true;
+    Fail(budget_.Refusal());
+    return false;
+  }
+  // Must be called at the start of each move.
+  void StartMove() {
+    budget_.StartMove();
+    run_watch_.Forget();
+  }
+
+  // --- Forward (user_key_walk_forward.cc).
+  void FindForward(Passing passing) {
+    PassForward(passing);
+    if (run_watch_.measuring()) [[unlikely]]
+      CloseTombstoneRun();
+  }
+  // Steps to the next entry to be shown, and shows it.
+  void PassForward(Passing passing);
+  // Seeks behind many hidden versions of a key instead of stepping over them.
+  bool ReseekForward(Passing passing, uint64_t trailer);
+  // Changes the direction, with the key shown as the starting point.
+  void TurnForward();
+
+  // --- Backward (user_key_walk_backward.cc).
+  void FindBackward() {
+    PassBackward();
+    if (run_watch_.measuring()) [[unlikely]]
+      CloseTombstoneRun();
+  }
+  // Steps to the previous key, and finds its newest visible version.
+  void PassBackward();
+  // Find the newest visible version of passed_key_: by steps, or, after too many of them, by a
+  // seek.
+  bool FindNewestVisible(uint64_t* trailer);
+  bool SeekNewestVisible(uint64_t* trailer);
+  bool GoToVisible(uint64_t stepped_on);
+  // Passes the versions of passed_key_ that are too new.
+  bool PassTooNew();
+  bool ReseekBackward();
+  // Copies the value, or pins it, before the source moves on.
+  void SaveValue();
+  void TurnBackward();
+
+  // --- Values in blob files. Shows the key whose newest visible entry, with that user key and
+  // timestamp, has the reference as its value. Returns false if the walk has failed.
+  bool ShowReference(const Slice& user_key, const Slice& timestamp, const Slice& encoded);
+  // Sets *value to what the reference leads to, until the walk moves on.
+  bool ReadReference(const Slice& user_key, const Slice& timestamp, const Slice& encoded,
+                     Slice* value);
+  // Reads the value that WalkBlobs has the reference of.
+  Status ReadBlob(Slice* value);
+  [[nodiscard]] WalkBlobs* blobs() const { return kept_ != nullptr ? kept_->blobs.get() : nullptr; }
+  [[nodiscard]] bool IsFromBlob() const { return blobs() != nullptr && blobs()->active(); }
+
+  // --- Entities. Shows the key whose newest visible entry is an entity, or was merged into one:
+  // value_ becomes its default column. The walk fails if the entity is ill-formed.
+  void ShowEntity(const Slice& entity);
+  Kept& kept() {
+    if (kept_ == nullptr) kept_ = std::make_unique<Kept>();
+    return *kept_;
+  }
 
   // --- Merging (user_key_merge.cc). Shows the key whose newest visible entry, on which the source
   // is, is an operand.
   void MergeForward();
   // Does the same for the key that was passed backward; the source is before its entries.
   void MergeBackward();
+  // Collects the operands, and the base below them if there is one.
   bool CollectOperands();
+  // Steps to the next older version of passed_key_. Returns false if there is none.
   bool StepInKey();
   [[nodiscard]] const BatchEntry* LastOfOperands(const BatchEntry* at) const;
   bool MoveOverOperands();
-  void PinOperands();
+  // Calls the operator, and shows its result. Returns false if the walk has failed.
   bool MergeOperandsNow();
-  // Releases the operands of the key that was shown.
+  // True if value_ is the result of an operator.
+  [[nodiscard]] bool IsMerged() const { return merging_ != nullptr && merging_->active(); }
+  // Releases the operands, the columns, or the value in a blob file, of the key that was shown.
   void ForgetMerge();
-  // Returns true if another entry may be skipped; otherwise fails the walk.
-  bool Spend() {
-    if (budget_left_ != 0) [[likely]] {
-      budget_left_--;
-      return true;
-    }
-    return SpendMore();
-  }
-  // Like Spend, for an entry under a range tombstone, which does not count against the user's
-  // limit: only time may run out.
-  bool SpendNone() {
-    budget_rest_++;
-    return Spend();
-  }
-  bool SpendMore();
-  // Must be called at the start of each move.
-  void GetBudget() {
-    budget_left_ = std::min(budget_, first_slice_);
-    budget_rest_ = budget_ - budget_left_;
-    slice_ended_ = false;
-    in_tombstone_run_ = false;
-  }
 
-  // --- Range tombstones. If one is over passed_key_, moves the source's older sorted runs to the
-  // tombstone's end (start). Returns true if any was moved; the walk may have failed. Requires
-  // AtEntry().
+  // --- Skipping what is deleted. If a range tombstone is over passed_key_, moves the source's
+  // older sorted runs to the tombstone's end (start). Returns true if any was moved; the walk may
+  // have failed. Requires AtEntry().
   bool LeaveCovered();
-  // True if a tombstone newer than the entry with that trailer covers the key.
-  [[nodiscard]] bool IsCovered(const Slice& key, uint64_t trailer) const {
-    return tombstones_->MaxCoveringSeq(key, sequence_) > UnpackSequence(trailer);
-  }
-
-  // --- Long runs of deletions. Called in a move that has skipped a slice of entries, the last of
-  // which is passed_key_: begins to measure the tombstone run. Returns true if the source was moved
-  // beyond a known tombstone run, or the walk has failed.
+  // Called in a move that has skipped a slice of entries, the last of which is passed_key_: begins
+  // to measure the tombstone run. Returns true if the source was moved beyond a known tombstone
+  // run, or the walk has failed.
   bool LeaveTombstoneRun();
-  // True if the source itself is where the walk is, so that no entry it has returned is lost.
   [[nodiscard]] bool MayLeaveTombstoneRun() const {
-    return slice_ended_ && batch_.at + 1 == batch_.end;
+    return budget_.slice_ended() && SourceIsHere();
   }
   // Must be called at the end of such a move.
   void CloseTombstoneRun();
-  // Returns false, and fails the walk, once the deadline has passed.
-  bool InTime();
-
-  bool BeyondEnd(const Slice& key) {
-    return (upper_ != nullptr && icmp_->CompareKey(key, *upper_) >= 0) ||
-           (has_prefix_ && !InPrefix(key));
-  }
-  bool BeyondStart(const Slice& key) {
-    return (lower_ != nullptr && icmp_->CompareKey(key, *lower_) < 0) ||
-           (has_prefix_ && !InPrefix(key));
-  }
-  // Both fail the walk if the extractor throws, and then return false.
-  bool InPrefix(const Slice& key);
-  bool SetPrefixOf(const Slice& key);
-  void StayInPrefix();
-
-  void StartSeek();
-  // Sets target_.
-  void SetTarget(const Slice& key, Place place);
-  void SeekSource(const Slice& key, Place place);
-  void SeekSourceForPrev(const Slice& key, Place place);
-  void SaveValue();
-  void EndOfSource();
 
   std::unique_ptr<InternalIterator> source_;
   const InternalKeyComparator* icmp_ = nullptr;
-  TombstoneSet* tombstones_ = nullptr;
-  const Slice* lower_ = nullptr;
-  const Slice* upper_ = nullptr;
-  SequenceNumber sequence_ = 0;
-  bool valid_ = false;
-  bool backward_ = false;
-  bool has_prefix_ = false;
-  bool pins_ = false;            // pin_data
-  bool key_kept_ = false;        // backward: key_ points to the source's pinned bytes
-  bool value_kept_ = false;      // backward: value_ points to the source's pinned bytes
-  bool merged_ = false;          // value_ is the result of an operator
-  bool has_timestamps_ = false;  // keys have timestamps
-  bool tailing_ = false;         // other threads may write between two steps
-  // Forward: true if the source is after the entries of the key that is shown.
-  bool is_past_ = false;
-  bool jumps_ = true;  // may jump over tombstone runs
-  bool slice_ended_ = false;
-  bool in_tombstone_run_ = false;  // the run described in detours_
-  bool reseeks_here_ = false;      // backward: the last reseek began at passed_key_
+  EntryBatch batch_;                       // at its end: no entry is left
+  const BatchEntry* plain_end_ = nullptr;  // the batch's end, or null if entries must be checked
+  EntryVisibility visibility_;
   Slice key_;
   Slice value_;
   Slice timestamp_;
-  Slice as_of_;                            // newer timestamps are not visible
-  EntryBatch batch_;                       // at its end: no entry is left
-  const BatchEntry* plain_end_ = nullptr;  // the batch's end, or null if entries must be checked
+  bool valid_ = false;
+  bool backward_ = false;
+  bool pins_ = false;        // pin_data
+  bool tailing_ = false;     // other threads may write between two steps
+  bool jumps_ = true;        // may jump over range tombstones and tombstone runs
+  bool key_kept_ = false;    // backward: key_ points to the source's pinned bytes
+  bool value_kept_ = false;  // backward: value_ points to the source's pinned bytes
+  // Forward: true if the source is after the entries of the key that is shown.
+  bool is_past_ = false;
   uint64_t reseek_after_ = 0;
-  uint64_t budget_ = kBudgetMax;  // max_skippable_internal_keys
-  // The budget is used in slices. After each, the clock and the known ranges are checked; if
-  // neither is needed, the slice is the budget.
-  uint64_t first_slice_ = UINT64_MAX;
-  uint64_t budget_left_ = 0;  // rest of the slice
-  uint64_t budget_rest_ = 0;  // rest of the budget after it
-  SystemClock* clock_ = nullptr;
-  uint64_t deadline_micros_ = 0;  // 0: none
   KeyBuffer passed_key_;
   Status status_;
-  TombstoneRuns* tombstone_runs_ = nullptr;  // null: not used
-  uint64_t super_version_ = 0;
-  const SliceTransform* extractor_ = nullptr;
-  std::string prefix_;
+  SkipBudget budget_;
+  WalkBounds bounds_;
+  TombstoneRunWatch run_watch_;
   std::string target_;
   std::string saved_value_;
   Cleanable value_pin_;
@@ -401,8 +428,8 @@ class UserKeyWalk {
   Statistics* statistics_ = nullptr;
   // Members that most walks never need are allocated on demand: a small iterator is cheap to make.
   std::unique_ptr<Detours> detours_;
-  std::unique_ptr<Merging> merging_;
-  std::unique_ptr<std::string> kept_timestamp_;
+  std::unique_ptr<MergedValue> merging_;
+  std::unique_ptr<Kept> kept_;
 };
 
 }  // namespace varve

@@ -1,4 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// Invariants
+// 1. A level's iterator has at most one table open, besides those that pin_data keeps. Memory for a
+//    scan thus does not grow with the number of tables.
+// 2. The tombstones of a table are known before its first entry is shown. They are cut to the
+//    bounds of the file, beyond which they delete nothing even if the table stores them longer.
+// 3. A file is passed over without opening it if bounds, the prefix or known tombstones rule out
+//    all its entries. Its own tombstones are not needed then: what they cover is ruled out for the
+//    same reason.
+// 4. An error stays in status_ until the next seek, and Valid is false meanwhile.
+
 #include "db/read/version_iterators.h"
 
 #include <string>
@@ -16,7 +27,7 @@ namespace varve {
 
 namespace {
 
-// True if the table stays open as long as the file's metadata, which the super-version holds.
+// True if the table stays open as long as the file's metadata, which the super-version keeps alive.
 bool StaysOpen(const FileMetaData& file, const TableRef& table) {
   return file.reader.load(std::memory_order_acquire) == table.get();
 }
@@ -92,6 +103,9 @@ class OpenTableIterator final : public InternalIterator {
   const std::unique_ptr<InternalIterator> iter_;
 };
 
+// Walks the files of a level one after the other. index_ is the open file, or kNone; iter_ is over
+// it, and key_ and value_ repeat iter_'s entry while valid_. Ahead and Behind go to the files after
+// and before; Open replaces the open file.
 class LevelIterator final : public InternalIterator {
  public:
   LevelIterator(const LevelFiles* files, int level, TableCache* table_cache,
@@ -152,6 +166,10 @@ class LevelIterator final : public InternalIterator {
     Behind(i);
   }
 
+  // From the current file on, passes over files whose entries are all older than `below`, the
+  // sequence number of a tombstone that covers everything before the target. Goes to the first
+  // entry of the first file that may have a newer one, or, if all files before the target's are
+  // passed, to the target. Returns false, and stays, if the current file may have a newer entry.
   bool SkipOlder(const Slice& target, SequenceNumber below) override {
     VARVE_ASSERT(valid_ && index_ < files_.size());
     if (files_[index_]->largest_seq >= below) return false;
@@ -169,6 +187,7 @@ class LevelIterator final : public InternalIterator {
     return true;
   }
 
+  // Does the same backward: files that begin at the target or later are passed over.
   bool SkipOlderForPrev(const Slice& target, SequenceNumber below) override {
     VARVE_ASSERT(valid_ && index_ < files_.size());
     if (files_[index_]->largest_seq >= below) return false;
@@ -202,7 +221,8 @@ class LevelIterator final : public InternalIterator {
     if (!Publish()) Behind(index_);
   }
 
-  // A batch never leaves its file.
+  // A batch never leaves its file. If the file has no further entry, the batch is the first entry
+  // of the next file.
   size_t NextBatch(BatchEntry* out, size_t max) override {
     const size_t n = iter_->NextBatch(out, max);
     if (Publish()) [[likely]]
@@ -262,7 +282,8 @@ class LevelIterator final : public InternalIterator {
     return false;
   }
 
-  // Moves to the first entry of file `i` or of the files after it.
+  // Moves to the first entry of file `i` or of the files after it. An empty file, or one that a
+  // filter left out, ends at once, so the loop goes on to the next.
   void Ahead(size_t i) {
     for (; status_.ok() && WithinUpper(i) && WithinPrefix(i); i++) {
       if (IsHidden(i)) [[unlikely]]
@@ -296,7 +317,8 @@ class LevelIterator final : public InternalIterator {
            icmp_.CompareKey(icmp_.KeyOf(files_[i]->largest), *options_.iterate_lower_bound) >= 0;
   }
 
-  // True if known tombstones delete everything in the file.
+  // True if known tombstones delete everything in the file. The file's own tombstones are not known
+  // before it is opened, and are not needed for this.
   bool IsHidden(size_t i) const {
     if (tombstones_ == nullptr || tombstones_->empty()) [[likely]]
       return false;
@@ -334,6 +356,10 @@ class LevelIterator final : public InternalIterator {
            prefix == Slice(prefix_);
   }
 
+  // Makes file `i` the open one, and adds its tombstones before any entry of it can be seen
+  // (invariant 2). A table that the user's table_filter refuses is opened too, for its tombstones,
+  // and then walked as an empty one. Returns false, with status_ set, if the table cannot be
+  // opened; then no file is open.
   bool Open(size_t i) {
     VARVE_ASSERT(i < files_.size());
     if (i == index_) return true;
@@ -354,6 +380,7 @@ class LevelIterator final : public InternalIterator {
     return true;
   }
 
+  // Closes the open file, but keeps table and iterator if pin_data promised that their bytes stay.
   void Leave() {
     valid_ = false;
     index_ = kNone;
@@ -423,11 +450,20 @@ TableIterOptions IterOptionsFor(const ReadOptions& options, const SuperVersion& 
   return iter_options;
 }
 
+// Files of L0 overlap, so each is a source of its own, unless they form chains, which are walked as
+// levels are. Each file is opened here, because its tombstones may cover entries of any older
+// source, and have to be known before the first of them is shown.
 Status AddLevelZero(const ReadOptions& options, const SuperVersion& super_version,
                     const TableIterOptions& iter_options, TombstoneSet* tombstones,
                     std::vector<std::unique_ptr<InternalIterator>>* iterators) {
-  const InternalKeyComparator& icmp = *super_version.version().icmp();
-  const LevelFiles& files = super_version.version().level(0);
+  const Version& version = super_version.version();
+  const InternalKeyComparator& icmp = *version.icmp();
+  for (const L0Chain& chain : version.l0_chains()) {
+    iterators->push_back(NewLevelIterator(&chain.files, 0, super_version.table_cache(), &icmp,
+                                          options, iter_options, tombstones));
+  }
+  if (!version.l0_chains().empty()) return Status::OK();
+  const LevelFiles& files = version.level(0);
   for (size_t i = 0; i < files.size(); i++) {
     FileMetaData* const file = files[i];
     if (OutsideBounds(options, *file, icmp)) continue;
@@ -454,6 +490,8 @@ std::unique_ptr<InternalIterator> NewLevelIterator(
                                          tombstones);
 }
 
+// The order, newest first, is what the merging iterator needs of sources with equal keys.
+// Tombstones of the memtables are added here, those of tables by AddTableIterators.
 Status AddSuperVersionIterators(const ReadOptions& options, const SuperVersion& super_version,
                                 TombstoneSet* tombstones,
                                 std::vector<std::unique_ptr<InternalIterator>>* iterators,
@@ -493,6 +531,9 @@ Status AddTableIterators(const ReadOptions& options, const SuperVersion& super_v
   return Status::OK();
 }
 
+// The upper bound is the largest key, which the file's range includes or excludes. Bounds of a
+// TombstoneSet are exclusive; so an included largest key is cut off only if a tombstone really
+// reaches beyond it.
 void AddFileTombstones(const FileMetaData& file, const TableReader& reader,
                        const InternalKeyComparator& icmp, TombstoneSet* tombstones) {
   const std::shared_ptr<const FragmentedTombstones>& all = reader.tombstones();

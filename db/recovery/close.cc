@@ -1,4 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// Closes a database in an order in which nothing that is still running loses what it needs:
+//
+//      1. no call enters any more (BeginClose), and writers are kept out for good
+//      2. what is in no log is flushed; calls that were inside end
+//      3. background work ends: it may have been what those calls waited for
+//      4. files are closed: the logs with a sync, then the MANIFEST
+//      5. the lock goes last, so that another process finds a closed database
+//
+// A failure of one step does not skip the later ones; the first error is returned. Close may be
+// called by several threads; one does the work, and all get its result.
+
 #include "db/recovery/close.h"
 
 #include <set>
@@ -6,7 +18,9 @@
 
 #include "db/background/jobs.h"
 #include "db/engine/engine.h"
+#include "db/engine/log_archive.h"
 #include "db/recovery/families.h"
+#include "db/write/predecessor_log.h"
 #include "util/base/assert.h"
 #include "util/base/canary.h"
 #include "util/base/caught_exception.h"
@@ -67,6 +81,8 @@ bool BeginClose(Engine* engine, WhenHeld when, Status* status) try {
   if (when == WhenHeld::kRefuse) *status = CheckNothingHeld(engine);
   if (!status->ok()) return false;
   lifecycle.BeginClosing();
+  // Readers of the logs that sleep look again, and find the database closed.
+  engine->state.updates.Notify();
   return true;
 } catch (...) {
   *status = CaughtException();
@@ -75,22 +91,8 @@ bool BeginClose(Engine* engine, WhenHeld when, Status* status) try {
 
 // Discards file ingestions that were not committed.
 void DiscardStaged(Engine* engine) {
-  Engine& e = *engine;
-  e.staged_ingestions->DiscardAll();
-  if (!e.staged_ingestions->any_directory()) return;
-  BestEffort([&e] {
-    std::set<std::string> directories;
-    {
-      DbLock lock(&e.state.mu);
-      for (const auto& [id, family] : e.state.families.all())
-        directories.insert(family->table_paths().directory(0));
-    }
-    for (const std::string& directory : directories) {
-      e.context.fs()
-          ->DeleteDir(StagingDirectory(directory), IOOptions(), nullptr)
-          .PermitUncheckedError();
-    }
-  });
+  engine->staged_ingestions->DiscardAll();
+  engine->staged_ingestions->RemoveDirectories(engine->context.fs().get());
 }
 
 // Waits until all calls that were inside when Close began have ended, writes included.
@@ -104,6 +106,7 @@ Status EndCalls(Engine* engine) {
   {
     DbLock lock(&e.state.mu);
     e.lifecycle.ShutDown();
+    // Jobs that wait for a thread of the environment are withdrawn, as the thread may never come.
     e.jobs->TakeBack();
     e.errors.WriteRefusal().PermitUncheckedError();
     e.state.work.SignalAll();
@@ -113,6 +116,18 @@ Status EndCalls(Engine* engine) {
   return s;
 }
 
+// A trace is no part of the database, which is closed all the same if the trace failed.
+void EndTrace(Engine* engine) {
+  const Status s = Guarded([engine] { return engine->trace.Shutdown(); });
+  if (s.ok()) return;
+  BestEffort([&] {
+    LogWarn(engine->context.info_log(), "the trace of calls is incomplete: %s",
+            s.ToString().c_str());
+  });
+}
+
+// Stops the threads and the timer first, as they give work to others; then it waits for the jobs
+// that have begun.
 Status EndJobs(Engine* engine) {
   VARVE_ASSERT(engine->lifecycle.shutting_down());
   Jobs& jobs = *engine->jobs;
@@ -121,6 +136,7 @@ Status EndJobs(Engine* engine) {
   jobs.noter.Stop();
   const Status s = jobs.options_keeper.Stop();
   jobs.recovery.Stop();
+  // The manager may be shared with other databases, which must not ask this one any more.
   engine->context.write_buffer_manager()->Leave(&jobs.flush);
   {
     DbLock lock(&engine->state.mu);
@@ -132,10 +148,27 @@ Status EndJobs(Engine* engine) {
   return engine->context.options().fail_if_options_file_error ? s : Status::OK();
 }
 
+// Tells later readers of the logs that this one is whole. Without the record they believe that a
+// crash may have taken its end, so a failure matters little.
+void EndLog(Engine* engine) {
+  const DbState& state = engine->state;
+  LogSet::LogView view;
+  const bool kept = !state.positions.empty() || LogArchive(engine->context).wanted();
+  if (!kept) return;
+  if (!state.logs->View(state.logs->current_number(), &view) || view.doubtful) return;
+  const std::string record = MakeEndRecord(state.versions->last_sequence() + 1);
+  wal::LogReservation place;
+  if (!state.logs->Reserve(record.size(), &place).ok()) return;
+  place.log->Fill(place, record);
+  place.log->WaitWhole(place).PermitUncheckedError();
+}
+
+// A failure does not skip the later files; the first error is returned.
 Status CloseFiles(Engine* engine) {
   Engine& e = *engine;
   VARVE_ASSERT(!e.context.read_only());
   e.jobs->obsolete.Stop();
+  BestEffort([engine] { EndLog(engine); });
   Status s = Guarded([&e] { return e.state.logs->CloseAll(/*sync=*/true); });
   s.UpdateIfOk(Guarded([&e] { e.jobs->obsolete.DeleteKeptLogs(); }));
   s.UpdateIfOk(Guarded([&e] {
@@ -145,17 +178,42 @@ Status CloseFiles(Engine* engine) {
   return s;
 }
 
+// Deletes tables that the database does not know, which are its own only if nobody else writes.
+void DeleteUnknownTables(Engine* engine) {
+  std::set<uint64_t> known;
+  {
+    DbLock lock(&engine->state.mu);
+    engine->state.versions->AddLiveFiles(&known);
+  }
+  const DbContext& context = engine->context;
+  std::vector<std::string> names;
+  context.fs()->GetChildren(context.name(), IOOptions(), &names, nullptr).PermitUncheckedError();
+  for (const std::string& name : names) {
+    uint64_t number = 0;
+    FileType type = kTempFile;
+    if (!ParseFileName(name, &number, &type) || type != kTableFile || known.contains(number))
+      continue;
+    context.fs()
+        ->DeleteFile(context.name() + "/" + name, IOOptions(), nullptr)
+        .PermitUncheckedError();
+  }
+}
+
 }  // namespace
 
+// Follows the steps at the head of this file, for the one caller that BeginClose has chosen.
 Status CloseEngine(Engine* engine, WhenHeld when) noexcept {
   Engine& e = *engine;
   Status s;
   if (!BeginClose(engine, when, &s)) return s;
   const ActiveWork active(ActiveWork::kBackground, &e.lifecycle, "the closing of the database,");
+  // A caller waits, so jobs that are still running are not slowed down.
   e.context.LiftRateLimit();
   s = EndCalls(engine);
+  EndTrace(engine);
   s.UpdateIfOk(EndJobs(engine));
   if (!e.context.read_only()) s.UpdateIfOk(CloseFiles(engine));
+  if (VARVE_CANARY(kDeleteOnReadOnlyClose) && e.context.read_only()) DeleteUnknownTables(engine);
   ForgetTables(engine);
   s.UpdateIfOk(Guarded([&e] { return e.context.Unlock(); }));
   BestEffort([&] { LogInfo(e.context.info_log(), "closed: %s", s.ToString().c_str()); });

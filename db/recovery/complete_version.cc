@@ -1,4 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// Looks for the newest state of which all tables exist, for best_efforts_recovery.
+//
+//      MANIFEST records   r1   r2   r3   r4   r5      family A: tables of r5 are missing
+//      A: good states      x    x    x    x    -      goes back to r4
+//      B: good states      x    -    x    x    x      stays at r5, unless r5 changed both
+//
+// Each family goes back on its own, as families are independent, except across records that changed
+// several families together (an atomic flush): these take effect in all or in none. MANIFESTs are
+// tried from the one that CURRENT names to older ones, and the first with a usable state wins.
+
 #include "db/recovery/complete_version.h"
 
 #include <algorithm>
@@ -49,6 +60,7 @@ class FamilyTables {
     }
     Status s = Check(table);
     *there = s.ok();
+    // An error of the device is no proof that the table is gone.
     if (!s.ok() && !s.IsCorruption() && !IsMissing(s)) return s;
     looked_at_.emplace(identity, *there);
     return Status::OK();
@@ -56,6 +68,13 @@ class FamilyTables {
   // True if its directory is given.
   [[nodiscard]] bool IsPlaced(const NewFile& table) const { return table.path_id < paths_->size(); }
   std::string Path(const NewFile& table) const { return paths_->FileName(table); }
+  // True if the file is there and has its size.
+  [[nodiscard]] bool HasBlobFile(const BlobFileFacts& file) const {
+    uint64_t bytes = 0;
+    return fs_->GetFileSize(BlobPath(file.number), IOOptions(), &bytes, nullptr).ok() &&
+           bytes == file.FileSize();
+  }
+  std::string BlobPath(uint64_t number) const { return paths_->BlobFileName(number); }
   // Returns an error if a missing table is in a directory that is not given.
   [[nodiscard]] Status CheckNotElsewhere(const NewFile& table) const {
     VARVE_RETURN_IF_ERROR(former_.CheckNotThere(name_, *paths_, table));
@@ -108,6 +127,8 @@ struct FamilyState {
   FamilyTables* tables = nullptr;  // Null: it is not to be opened.
   std::map<uint64_t, NewFile> live;
   std::set<uint64_t> missing;  // Live tables that are missing.
+  // Missing blob files, and how many of their values no edit has counted as garbage.
+  std::map<uint64_t, uint64_t> missing_blobs;
   // Level 0 tables from before the last change that involved other families.
   std::set<uint64_t> of_groups;
   bool had_tables = false;
@@ -121,21 +142,56 @@ struct FamilyState {
   // Adds the state after the record at `offset` to `good` if it can be recovered. in_group: the
   // record changed other families, too.
   void Judge(uint64_t offset, bool in_group);
+  // True if the newest state is the one to recover. A family that is not opened counts as such.
   [[nodiscard]] bool IsAtItsEnd() const {
     return tables == nullptr || (good.back().bound == bound && missing.empty());
   }
 
  private:
+  void NoteBlobFiles(const VersionEdit& edit);
+  // True if a table that is there may refer to a missing blob file.
+  [[nodiscard]] bool LacksBlobs() const;
   [[nodiscard]] bool LacksOnlyTheNewest() const;
 };
 
+void FamilyState::NoteBlobFiles(const VersionEdit& edit) {
+  for (const BlobFileFacts& file : edit.new_blob_files) {
+    if (!tables->HasBlobFile(file)) missing_blobs[file.number] = file.count;
+  }
+  for (const BlobGarbage& garbage : edit.blob_garbage) {
+    const auto file = missing_blobs.find(garbage.number);
+    if (file == missing_blobs.end()) continue;
+    // When all values of a missing file are garbage, nothing needs it any more.
+    file->second -= std::min(file->second, garbage.count);
+    if (file->second == 0) missing_blobs.erase(file);
+  }
+}
+
+// A table without shares may refer to any blob file from its oldest one on.
+bool FamilyState::LacksBlobs() const {
+  if (missing_blobs.empty()) return false;
+  return std::ranges::any_of(live, [this](const auto& entry) {
+    const NewFile& table = entry.second;
+    if (table.oldest_blob_file_number == 0 || missing.contains(table.number)) return false;
+    if (table.blob_shares.empty()) {
+      return missing_blobs.lower_bound(table.oldest_blob_file_number) != missing_blobs.end();
+    }
+    return std::ranges::any_of(table.blob_shares, [this](const BlobShare& share) {
+      return missing_blobs.contains(share.file);
+    });
+  });
+}
+
+// Applies the edit to the lists of the family's tables, and looks for each new one in the file
+// system.
 Status FamilyState::Apply(const VersionEdit& edit) {
   for (const auto& [level, number] : edit.deleted_files) {
     live.erase(number);
     missing.erase(number);
   }
-  // Such an edit adds no files, a rule as old as column families.
+  // An edit that creates a family adds no files; MANIFESTs have always been written so.
   if (edit.family.added.has_value() || tables == nullptr) return Status::OK();
+  NoteBlobFiles(edit);
   for (const NewFile& file : edit.new_files) {
     live[file.number] = file;
     had_tables = true;
@@ -175,7 +231,7 @@ void FamilyState::Judge(uint64_t offset, bool in_group) {
     }
   }
   bound = offset + 1;
-  if (!missing.empty() && !LacksOnlyTheNewest()) return;
+  if ((!missing.empty() && !LacksOnlyTheNewest()) || LacksBlobs()) return;
   good.push_back({bound, missing, live.size() > missing.size()});
 }
 
@@ -193,6 +249,7 @@ class History {
   [[nodiscard]] bool IsComplete() const { return has_log_ && has_next_file_ && has_sequence_; }
   // True if each family that ever had tables has some in its newest recoverable state.
   [[nodiscard]] bool KeepsTables() const;
+  // Adds to *version the point of each family that goes back, and the files that are missing.
   void Choose(CompleteVersion* version) const;
   [[nodiscard]] const ManifestEnd& end() const { return end_; }
 
@@ -228,11 +285,11 @@ void History::AddFamily(uint32_t id, const std::string& name) {
   if (tables != tables_->end()) family.tables = &tables->second;
 }
 
+// Returns false for an edit that no sound MANIFEST has: it ends there, like one that is damaged.
 bool History::Apply(const VersionEdit& edit) {
   has_log_ |= edit.log_number.has_value();
   has_next_file_ |= edit.numbers.next_file.has_value();
   has_sequence_ |= edit.numbers.last_sequence.has_value();
-  if (edit.has_blob_files) error_ = Status::NotSupported("the database holds blob files");
   const uint32_t id = edit.column_family;
   if (edit.family.added.has_value()) {
     if (families_.contains(id) || id == UINT32_MAX) return false;
@@ -246,7 +303,7 @@ bool History::Apply(const VersionEdit& edit) {
     return true;
   }
   if (error_.ok()) error_ = family->second.Apply(edit);
-  if (!edit.new_files.empty() || !edit.deleted_files.empty()) changed_.insert(id);
+  if (edit.ChangesFiles()) changed_.insert(id);
   return true;
 }
 
@@ -278,6 +335,8 @@ void History::GoBackTogether() {
              family->second.good.back().bound <= offset;
     };
   };
+  // A family that goes back may take another one with it, whose other groups are affected in turn;
+  // the loop ends when nothing changes.
   while (changed) {
     changed = false;
     for (const Group& group : groups_) {
@@ -312,12 +371,17 @@ bool History::KeepsTables() const {
   });
 }
 
+// Fills in the version that was found: the newest state to which each family can go back, unless it
+// is at its end, and the tables that its later states lack.
 void History::Choose(CompleteVersion* version) const {
   for (const auto& [id, family] : families_) {
     for (const uint64_t number : family.missing) {
       version->tables.push_back(family.tables->Path(family.live.at(number)));
     }
     if (family.IsAtItsEnd()) continue;
+    for (const auto& [number, values] : family.missing_blobs) {
+      version->tables.push_back(family.tables->BlobPath(number));
+    }
     const FamilyState::Good& good = family.good.back();
     version->families.push_back(family.name);
     version->point.families[id] = good.bound;
@@ -343,10 +407,13 @@ Status ListManifests(const DbContext& context, const wal::SyncedMark& known,
   const Status current = ReadCurrent(context.fs().get(), context.name(), &number);
   if (current.IsIOError() && !current.IsPathNotFound()) return current;
   if (current.ok()) to_front(number);
+  // The durability mark knows of a newer MANIFEST than CURRENT: its rename was lost.
   if (known.manifest > (current.ok() ? number : 0)) to_front(known.manifest);
   return Status::OK();
 }
 
+// Sets version->reason to why the chosen state is older than the newest one; leaves it empty if
+// nothing was lost. `first` says that the MANIFEST is the one that was to be tried first.
 void Explain(const History& history, const wal::SyncedMark& known, bool first,
              CompleteVersion* version) {
   const uint64_t number = version->point.manifest;
@@ -363,6 +430,8 @@ void Explain(const History& history, const wal::SyncedMark& known, bool first,
 
 }  // namespace
 
+// Tries the MANIFESTs in turn. The first damaged one, and the missing files of the first one that
+// lacks any, are kept for the report, whichever state is chosen in the end.
 Status FindCompleteVersion(const DbContext& context,
                            const std::vector<ColumnFamilyDescriptor>& families,
                            const wal::SyncedMark& known, const std::vector<std::string>& entries,
@@ -392,6 +461,8 @@ Status FindCompleteVersion(const DbContext& context,
     if (found->tables.empty()) found->tables = version.tables;
     version.tables = found->tables;
     Explain(history, known, number == numbers.front(), &version);
+    // A state in which some family has lost all of its tables is taken only if no older MANIFEST
+    // offers better.
     if (history.KeepsTables()) {
       *found = std::move(version);
       return Status::OK();

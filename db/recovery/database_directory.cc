@@ -1,4 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// An opening must never damage what is in a directory, so it is decided here, before anything is
+// written, if the directory has a database (CURRENT), could have one that lost its CURRENT (data
+// files without it: Corruption, nothing is changed), or is free for a new one.
+//
+// A directory is made durably, its name included, before a file is put into it. The lock of the
+// database is taken before any other file is written there. If the opening fails, the directories
+// that it has made are removed as far as they are empty; the database's own one stays, with its
+// LOG.
+
 #include "db/recovery/database_directory.h"
 
 #include "db/recovery/sanitize.h"
@@ -30,7 +40,7 @@ Status WithoutCurrent(FileSystem* fs, const std::string& path, bool any_manifest
     uint64_t number = 0;
     FileType type;
     if (!ParseFileName(entry, &number, &type)) continue;
-    if (type != kDescriptorFile && type != kTableFile) continue;
+    if (type != kDescriptorFile && type != kTableFile && type != kBlobFile) continue;
     if (any_manifest && type == kDescriptorFile) return Status::OK();
     data = entry;
   }
@@ -40,6 +50,8 @@ Status WithoutCurrent(FileSystem* fs, const std::string& path, bool any_manifest
   return Status::InvalidArgument(path + ": a directory without a database", kMissing);
 }
 
+// Creates the database's directory and that of its logs with create_if_missing. Without it, OK
+// promises that there is a CURRENT, or with best_efforts_recovery a MANIFEST.
 Status MakeOrFindDirectory(const DbContext& context, MadeDirectories* made) {
   FileSystem* const fs = context.fs().get();
   if (context.options().create_if_missing) {
@@ -53,6 +65,8 @@ Status MakeOrFindDirectory(const DbContext& context, MadeDirectories* made) {
 
 }  // namespace
 
+// The parent is synced, or a power loss could take the directory with everything that was synced
+// within it.
 IOStatus MakeDirectoryDurably(FileSystem* fs, const std::string& path, bool* made) {
   if (made != nullptr) *made = false;
   if (fs->FileExists(path, IOOptions(), nullptr).ok()) return IOStatus::OK();
@@ -72,14 +86,20 @@ IOStatus MadeDirectories::Make(const std::string& path) {
   return s;
 }
 
-// A directory that is not empty cannot be deleted.
+// A directory that is not empty cannot be deleted. The lock of a directory of logs was made by this
+// opening, as the directory was.
 void MadeDirectories::Remove() noexcept {
   for (; !paths_.empty(); paths_.pop_back()) {
-    BestEffort(
-        [this] { fs_->DeleteDir(paths_.back(), IOOptions(), nullptr).PermitUncheckedError(); });
+    BestEffort([this] {
+      const std::string& path = paths_.back();
+      fs_->DeleteFile(LockFileName(path), IOOptions(), nullptr).PermitUncheckedError();
+      fs_->DeleteDir(path, IOOptions(), nullptr).PermitUncheckedError();
+    });
   }
 }
 
+// The order is: make or find, lock, then the LOG file, which is the first file that this opening
+// changes. A repair has its lock already.
 Status TakeDirectory(DbContext* context, bool repairs, MadeDirectories* made) {
   VARVE_ASSERT(context->info_log() == nullptr);
   std::shared_ptr<Logger> info_log = context->options().info_log;
@@ -90,7 +110,7 @@ Status TakeDirectory(DbContext* context, bool repairs, MadeDirectories* made) {
   if (!repairs) {
     VARVE_RETURN_IF_ERROR(MakeOrFindDirectory(*context, made));
     const Status locked = context->Lock();
-    if (!locked.ok()) made->Keep();  // Another process uses it.
+    if (!locked.ok()) made->Keep();  // The process that has the lock may use them.
     VARVE_RETURN_IF_ERROR(locked);
   }
   if (info_log == nullptr) {
@@ -113,6 +133,8 @@ Status CheckNotOfAnother(FileSystem* fs, const std::string& db_name, const std::
       directory, "is to hold " + what + " of " + db_name + ", and is a database of its own");
 }
 
+// *found is whether there is a database to recover. With `manifest_chosen`, best_efforts_recovery
+// does without CURRENT.
 Status FindDatabase(const DbContext& context, bool manifest_chosen, bool* found) {
   const DBOptions& options = context.options();
   IOStatus s;
@@ -130,6 +152,8 @@ Status FindDatabase(const DbContext& context, bool manifest_chosen, bool* found)
   return Status::OK();
 }
 
+// Called when a database is about to be made: it would take the numbers of such files for its own,
+// and delete them.
 Status CheckHoldsNoData(const LogLocation& logs, const std::string& directory,
                         const std::vector<std::string>& entries) {
   std::string manifests;

@@ -50,6 +50,7 @@ Status CheckFamilies(const DBOptions& options,
   return Status::OK();
 }
 
+// Comes after the replay: the commit path begins behind the last sequence number that was replayed.
 void MakeWritePath(Engine* engine) {
   Engine& e = *engine;
   e.host = std::make_unique<WriteHost>(e.context, &e.state, &e.errors, &e.stalls.slow_path());
@@ -57,6 +58,7 @@ void MakeWritePath(Engine* engine) {
   if (e.context.options().unordered_write) commit.mode = CommitMode::kUnordered;
   commit.insert_one_at_a_time = !e.context.options().allow_concurrent_memtable_write;
   VARVE_ASSERT(e.state.commit == nullptr && e.state.logs != nullptr);
+  e.state.families_known_from = e.state.versions->last_sequence() + 1;
   e.state.commit = NewCommitPath(commit, e.host.get(), e.state.versions->last_sequence());
   VARVE_ASSERT(e.admission == nullptr);
   e.admission = std::make_unique<WriteAdmission>(

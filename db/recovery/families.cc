@@ -1,10 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// This file has the life of a column family, from the check of its options to its end. A family has
+// three parts, which are made in this order:
+//
+//     FamilyVersions        what the MANIFEST has: id, name, tables    AddToManifest
+//     ColumnFamily          what it has at run time: memtables, ...    MakeFamily
+//     ColumnFamilyHandle    the user's name for it                     CreateFamily
+//
+// A drop takes it from the MANIFEST, then from the families that can be found by name or id. The
+// rest lives as long as a handle, an iterator or a job holds it.
+//
+// Invariants
+// 1. A family is in the MANIFEST before anything can be written to it, and a drop is there before
+//    the family disappears: a crash neither loses a family with data nor brings back a dropped one.
+// 2. The size of a family's timestamps is in the log before the family exists, so no reader of the
+//    log meets a record of the family without it.
+// 3. Creating and dropping hold the commit path exclusively, so no write is running. Directories
+//    are made without the DB mutex, so the name is checked again under it.
+// 4. If the run-time part cannot be made for lack of memory, the family leaves the MANIFEST again.
+
 #include "db/recovery/families.h"
 
 #include <utility>
 
 #include "db/background/jobs.h"
 #include "db/engine/engine.h"
+#include "db/engine/events.h"
 #include "db/engine/output_options.h"
 #include "db/recovery/remembered_operators.h"
 #include "db/recovery/sanitize.h"
@@ -18,7 +39,8 @@
 
 namespace varve {
 
-// Also checks values that the schema accepts but that tables cannot be written with.
+// Asks the builder of tables, too, as the schema of options accepts values with which no table can
+// be written.
 Status CheckFamily(const DBOptions& db_options, const ColumnFamilyDescriptor& family) {
   if (family.name.empty()) return Status::InvalidArgument("column family", "the name is empty");
   VARVE_RETURN_IF_ERROR(ValidateOptions(db_options, family.options));
@@ -40,6 +62,8 @@ FamilyToOpen ToOpen(const DbContext& context, const ColumnFamilyDescriptor& fami
   result.name = family.name;
   result.comparator = options.comparator;
   result.num_levels = DeriveColumnFamilyOptions(options).num_levels;
+  result.reserves_last_level =
+      options.cf_allow_ingest_behind || context.options().allow_ingest_behind;
   result.persist_timestamps = options.persist_user_defined_timestamps;
   result.paths =
       std::make_shared<const TablePaths>(context.name(), TablePathsOf(context.options(), options));
@@ -55,6 +79,10 @@ Status AddToManifest(Engine* engine, const FamilyToOpen& family,
   VARVE_ASSERT(family.comparator != nullptr && state.logs != nullptr);
   const size_t timestamp_size = family.comparator->timestamp_size();
   if (timestamp_size != 0) {
+    // A refused family takes no id, so the entry would be about the next family.
+    VARVE_RETURN_IF_ERROR(state.versions->CheckCanBeMade(family));
+    // The size is in the log before the family exists, so that no record of it comes before its
+    // size.
     const wal::TimestampSizes sizes = {{state.versions->next_family_id(), timestamp_size}};
     engine->new_logs.NoteStamped();
     DbUnlock unlock(&state.mu);
@@ -65,6 +93,8 @@ Status AddToManifest(Engine* engine, const FamilyToOpen& family,
                                       engine->context.directory(), versions, tables);
 }
 
+// Gives the family everything of the engine that it may use, as functions where the part belongs to
+// a later layer. The first memtable begins behind all sequence numbers so far.
 std::shared_ptr<ColumnFamily> MakeFamily(Engine* engine, std::shared_ptr<FamilyVersions> versions,
                                          const ColumnFamilyOptions& options) {
   const DbContext& context = engine->context;
@@ -86,6 +116,10 @@ std::shared_ptr<ColumnFamily> MakeFamily(Engine* engine, std::shared_ptr<FamilyV
   env.clock = context.clock();
   env.info_log = context.info_log();
   env.references = &engine->lifecycle.references();
+  env.handle_deletion = [&context](ColumnFamilyHandle* handle) {
+    events::ColumnFamilyHandleDeletionStarted(context, handle);
+  };
+  env.query_trace = &engine->trace;
   env.table_cache.paths = versions->paths;
   env.table_cache.fs = context.table_fs();
   env.table_cache.file_options = context.file_options();
@@ -126,6 +160,9 @@ Status CheckIsNew(Engine* engine, const std::string& name) {
 
 }  // namespace
 
+// From AddToManifest on the family exists for the next opening, so a failure to make its run-time
+// part drops it again; if that fails, too, an error stops writes, and the next opening finds the
+// family.
 Status CreateFamily(Engine* engine, const ColumnFamilyDescriptor& wanted,
                     std::unique_ptr<ColumnFamilyHandle>* handle,
                     const std::vector<NewFile>& tables) {
@@ -135,6 +172,7 @@ Status CreateFamily(Engine* engine, const ColumnFamilyDescriptor& wanted,
   if (!s.ok()) return s;
   VARVE_ASSERT(*handle == nullptr);
   VARVE_RETURN_IF_ERROR(CheckIsNew(engine, wanted.name));
+  // Made before the mutex is taken, as that is I/O; the name is checked again under it.
   VARVE_RETURN_IF_ERROR(MakeTableDirectories(engine, wanted));
   DbLock lock(&e.state.mu);
   if (e.state.families.FindByName(wanted.name) != nullptr) {
@@ -160,12 +198,15 @@ Status CreateFamily(Engine* engine, const ColumnFamilyDescriptor& wanted,
   return s;
 }
 
+// Handles, iterators and jobs may hold the family on; its files go with the last of them.
 Status DropFamily(Engine* engine, ColumnFamily* family) {
   Engine& e = *engine;
   DbLock lock(&e.state.mu);
   if (family->dropped()) {
     return Status::InvalidArgument("drop column family: it was dropped already", family->name());
   }
+  // The drop is durable before the family disappears: a crash cannot bring back a family that a
+  // caller was told is gone.
   const Status s = e.state.versions->DropFamily(family->versions(), e.context.directory());
   if (!s.ok()) return e.errors.Reported(s, BackgroundErrorReason::kManifestWrite);
   family->MarkDropped();
@@ -182,6 +223,8 @@ Status DropFamily(Engine* engine, ColumnFamily* family) {
   return s;
 }
 
+// Whole directories are forgotten, since the manager may also know files that no version has any
+// more.
 void ForgetTables(Engine* engine) noexcept {
   TableSpace* const space = engine->context.table_space();
   // In a read-only database another process or opening may own the tables.

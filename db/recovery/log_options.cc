@@ -48,6 +48,14 @@ void AppendLines(const OptionTable& table, OptionPrintStyle::Words words, const 
   }
 }
 
+// Names the version of RocksDB whose files and API these are in RocksDB's words, since programs
+// look for them in the LOG.
+void LogVersions(Logger* log) {
+  LogHeader(log, "RocksDB version: 11.8.1");
+  LogHeader(log, "Git sha varve-%s", GetVarveVersionAsString().c_str());
+  LogHeader(log, "Built from %s", GetVarveBuildInfoAsString().c_str());
+}
+
 // Logs each table as one entry, so that an opening costs a few writes instead of hundreds.
 void LogDbOptions(const DbContext& context) {
   std::string text = "Varve version: " + GetVarveVersionAsString();
@@ -117,6 +125,7 @@ void LogOptions(const DbContext& context, const std::vector<ColumnFamilyDescript
                 const std::vector<std::string>& entries) {
   Logger* const log = context.info_log();
   if (log == nullptr) return;
+  LogVersions(log);
   LogSummary(context, entries);
   LogDbOptions(context);
   for (const ColumnFamilyDescriptor& family : families) LogFamilyOptions(log, family);

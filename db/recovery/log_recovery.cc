@@ -1,4 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// Recovers the logs of an opening: finds those that are needed, replays them, and decides what
+// becomes of them. Normally their contents go into tables and the logs are obsolete. They are kept
+// instead if the database is read only, if avoid_flush_during_recovery asks for it, or if a change
+// stream needs them; a kept log is cut off behind its last record and synced, as later syncs cover
+// only new logs.
+
 #include "db/recovery/log_recovery.h"
 
 #include <algorithm>
@@ -29,12 +36,15 @@ Status LogRecovery::Replay() {
     replay_.LeaveOut(log_numbers_);
     return Status::OK();
   }
+  // A directory that was given by mistake looks like one whose logs are lost; the check tells the
+  // two apart before anything is changed.
   VARVE_RETURN_IF_ERROR(CheckLogDirectory(wanted_.place, log_numbers_, min_log));
   if (wanted_.error_if_any && !log_numbers_.empty()) {
     return Status::Corruption(context_.WalDirectory(),
                               "holds logs, and error_if_wal_file_exists is set");
   }
   VARVE_RETURN_IF_ERROR(replay_.Run(log_numbers_, min_log));
+  // If the oldest needed log is missing, the MANIFEST itself may be an old copy.
   if (!wanted_.repairs && (log_numbers_.empty() || log_numbers_.front() != min_log)) {
     const ReplayedRange replayed{replay_.first_sequence(), replay_.max_sequence()};
     VARVE_RETURN_IF_ERROR(
@@ -72,6 +82,7 @@ void LogRecovery::TakeSections() {
   }
 }
 
+// Without allow_2pc nobody could decide the transactions, and their logs would stay for ever.
 Status LogRecovery::CheckSections() const {
   VARVE_RETURN_IF_ERROR(replay_.sections().CheckWritten());
   if (context_.options().allow_2pc || context_.read_only() || wanted_.repairs) return Status::OK();
@@ -87,6 +98,8 @@ Status LogRecovery::CheckSections() const {
           "back, or with DBOptions::allow_2pc, which keeps them as they are");
 }
 
+// A missing directory counts as one without logs, unless the database was last opened with it
+// (CheckMayBeMissing).
 Status LogRecovery::FindLogs(uint64_t* min_log) {
   std::vector<std::string> names;
   const IOStatus s =
@@ -149,7 +162,7 @@ std::vector<std::string> LogRecovery::NamesSetAside() const {
   std::vector<std::string> all;
   for (const std::string& directory : directories) {
     std::vector<std::string> names;
-    // It is usually missing.
+    // Most databases have no lost/.
     context_.fs()
         ->GetChildren(directory + "/lost", IOOptions(), &names, nullptr)
         .PermitUncheckedError();
@@ -158,6 +171,8 @@ std::vector<std::string> LogRecovery::NamesSetAside() const {
   return all;
 }
 
+// Marks the numbers of all files that exist, or may reappear, as used: no new file gets one of
+// them.
 void LogRecovery::MarkNumbersUsed(const std::vector<std::string>& logs) {
   const std::vector<std::string> set_aside = NamesSetAside();
   DbLock lock(&state_.mu);
@@ -173,9 +188,10 @@ void LogRecovery::MarkNumbersUsed(const std::vector<std::string>& logs) {
   mark(logs, [](FileType type) { return type == kWalFile; });
   // Files must never be moved over those in lost/.
   mark(set_aside, [](FileType type) {
-    return type == kTableFile || type == kWalFile || type == kDescriptorFile;
+    return type == kTableFile || type == kBlobFile || type == kWalFile || type == kDescriptorFile;
   });
-  // They may reappear.
+  // The files that the durability mark names may be missing now and reappear later: a new file must
+  // not have their numbers.
   if (wanted_.synced.log <= kMaxFoundFileNumber) {
     state_.versions->MarkFileNumberUsed(wanted_.synced.log);
   }
@@ -187,7 +203,8 @@ void LogRecovery::MarkNumbersUsed(const std::vector<std::string>& logs) {
   // recovered one may also be kept.
   for (const auto& [directory, names] : wanted_.directories) {
     mark(names, [](FileType type) {
-      return type == kTableFile || type == kOptionsFile || type == kDescriptorFile;
+      return type == kTableFile || type == kBlobFile || type == kOptionsFile ||
+             type == kDescriptorFile;
     });
   }
 }
@@ -196,19 +213,24 @@ bool LogRecovery::CanKeepLogs() const {
   // A log with a commit needs the log of its prepared transaction, which no memtable here refers
   // to.
   if (replay_.met_sections()) return false;
+  // The logs hold what a filter has left out.
+  if (context_.options().wal_filter != nullptr) return false;
   return context_.options().avoid_flush_during_recovery && !replay_.wrote_tables() &&
          replay_.damaged_logs().empty() && !replay_.stopped_early();
 }
 
+// After an error some logs are in the set already; the opening fails then.
 Status LogRecovery::KeepLogs() {
   VARVE_ASSERT(CanKeepLogs());
-  // Between kept logs, one without batches may be the predecessor that the next one requires.
-  uint64_t last_held = 0;
+  // Drops logs without batches behind the last log that has some, unless a change stream holds them
+  // (oldest_held). An empty log before that one stays, because its successor's predecessor record
+  // may name it.
+  uint64_t last_with_batches = 0;
   for (uint64_t number : log_numbers_) {
-    if (replay_.HeldBatches(number)) last_held = number;
+    if (replay_.HasBatches(number)) last_with_batches = number;
   }
   for (uint64_t number : log_numbers_) {
-    if (number > last_held && number < state_.logs->oldest_held()) {
+    if (number > last_with_batches && number < state_.logs->oldest_held()) {
       empty_logs_.push_back(LogFileName(context_.WalDirectory(), number));
     } else {
       VARVE_RETURN_IF_ERROR(Keep(number, replay_.LogEnd(number)));
@@ -217,11 +239,15 @@ Status LogRecovery::KeepLogs() {
   return Status::OK();
 }
 
+// Cuts the log off behind its last record, syncs it, and adds it to the log set. After an error it
+// may be cut off, and is not in the set.
 IOStatus LogRecovery::Keep(uint64_t number, uint64_t end) {
   FileSystem* const fs = context_.fs().get();
   const std::string path = LogFileName(context_.WalDirectory(), number);
   uint64_t bytes = 0;
   IOStatus s = fs->GetFileSize(path, IOOptions(), &bytes, nullptr);
+  // The bytes behind the last record are cut off: a later replay could take old bytes there for
+  // records.
   if (s.ok() && bytes > end) s = fs->Truncate(path, end, IOOptions(), nullptr);
   if (s.IsNotSupported()) s = IOStatus::OK();  // Such a file system has no mapped logs.
   // Later syncs cover only new logs, so this log must be durable before they record more.
@@ -233,6 +259,8 @@ IOStatus LogRecovery::Keep(uint64_t number, uint64_t end) {
   return s;
 }
 
+// Keeps what KeepLogs will not keep: logs before those that were replayed, and the replayed ones
+// too if their contents go into tables.
 Status LogRecovery::KeepForPositions() {
   const uint64_t oldest = state_.logs->oldest_held();
   if (oldest == UINT64_MAX || wanted_.leave_out) return Status::OK();
@@ -251,6 +279,7 @@ Status LogRecovery::KeepForPositions() {
   for (uint64_t number : numbers) {
     const bool replayed = std::ranges::binary_search(log_numbers_, number);
     if (replayed && CanKeepLogs()) break;
+    // A stream that needs a damaged log gets a gap that says so.
     if (std::ranges::find(damaged, number) != damaged.end()) continue;
     uint64_t end = replayed ? replay_.LogEnd(number) : 0;
     if (!replayed) {

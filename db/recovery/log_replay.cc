@@ -1,4 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// Replays logs into memtables, and judges what is damaged or missing.
+//
+//    log 12 ---> records ---> memtables         log_ends_[12] = end of its last record
+//    log 15 ---> "predecessor: 12, N bytes"     is log_ends_[12] >= N?
+//                  yes: nothing is missing, whatever came after the last record of 12
+//                  no:  the end of 12 was lost, although it had been synced when 15 began
+//
+// What is known about completeness comes from three sources, in the order of their strength:
+//
+// 1. The durability mark (synced_) says how long the synced part of one log was. Less is a loss.
+// 2. A log's first record names its predecessor and that one's length (JudgePredecessor).
+// 3. Without such a record, a log that begins with the next expected sequence number proves that
+//    nothing is missing before it (GoesOn).
+//
+// After the first damage, stopped_at_ names the log at which replaying stopped; it is reset when a
+// later log proves that nothing is missing. While it is set, no record of a later log is applied:
+// under point-in-time recovery the result is always a state that the database once had.
+// CheckOneMoment then refuses to open if some column family has tables newer than that state, as
+// the others would be older.
+//
+// Invariants:
+//
+// 1. Damage is in the report, with its file and offset, before anything depends on it (NoteDamage).
+// 2. In no mode is a record applied twice, nor one whose structure was not checked.
+// 3. Synced bytes that are missing are counted in synced_bytes_lost in every mode;
+//    kTolerateCorruptedTailRecords and kAbsoluteConsistency refuse them.
+// 4. A refusal changes no file: memtables that were flushed meanwhile are tables that no MANIFEST
+//    names.
+// 5. The commit of a prepared transaction whose prepare the damage has taken ends the replay there.
+
 #include "db/recovery/log_replay.h"
 
 #include <algorithm>
@@ -26,8 +57,9 @@ std::string TooLarge(SequenceNumber sequence) {
   return "sequence number " + std::to_string(sequence) + " is out of range";
 }
 
-// Resolves families to memtables. Memtables that are flushed before they are read are not kept in
-// order while they fill.
+// Resolves families to memtables. Unless the memtables stay when the database is open (`are_read`),
+// an empty one is replaced by one that takes entries faster and sorts them when it is flushed,
+// since nobody reads it before.
 class ReplayResolver final : public MemTableResolver {
  public:
   ReplayResolver(ColumnFamilySet* families, bool are_read)
@@ -57,6 +89,8 @@ Status Refusal(const std::string& path, uint64_t offset, const std::string& reas
 
 }  // namespace
 
+// Judges what is missing, replays, and checks that the result is one moment. The report is
+// complete, whatever is returned.
 Status LogReplay::Run(const std::vector<uint64_t>& log_numbers, uint64_t min_log) {
   VARVE_ASSERT(std::is_sorted(log_numbers.begin(), log_numbers.end()));
   min_log_ = min_log;
@@ -68,6 +102,8 @@ Status LogReplay::Run(const std::vector<uint64_t>& log_numbers, uint64_t min_log
   if (max_sequence_ > kLargestSequence) {
     return Status::Corruption("MANIFEST of " + context_.name(), TooLarge(max_sequence_));
   }
+  filter_.Begin(&state_);
+  // Missing logs are judged first, as their absence may forbid replaying any other.
   Status s = JudgeMissing(log_numbers);
   if (s.ok()) s = ReplayAll(log_numbers);
   if (stopped_at_ != 0 || s.IsCorruption()) FindLostSequences(log_numbers);
@@ -76,6 +112,7 @@ Status LogReplay::Run(const std::vector<uint64_t>& log_numbers, uint64_t min_log
   return s;
 }
 
+// Nothing of the logs is read, so the next sequence number is the one after the MANIFEST's.
 void LogReplay::LeaveOut(const std::vector<uint64_t>& log_numbers) {
   {
     DbLock lock(&state_.mu);
@@ -94,6 +131,8 @@ void LogReplay::LeaveOut(const std::vector<uint64_t>& log_numbers) {
 Status LogReplay::ReplayAll(const std::vector<uint64_t>& log_numbers) {
   Status s;
   for (uint64_t number : log_numbers) {
+    // Families skip the log's entries that they have in tables already, so they must know its
+    // number.
     state_.families.set_replayed_log(number);
     s = ReplayOne(number, LogFileName(context_.WalDirectory(), number));
     if (!s.ok()) break;
@@ -102,6 +141,8 @@ Status LogReplay::ReplayAll(const std::vector<uint64_t>& log_numbers) {
   return s;
 }
 
+// A family whose log number is above the log at which the replay stopped has tables with later
+// writes.
 Status LogReplay::CheckOneMoment() const {
   DbLock lock(&state_.mu);
   for (const auto& [id, family] : state_.families.all()) {
@@ -117,6 +158,12 @@ Status LogReplay::CheckOneMoment() const {
   return Status::OK();
 }
 
+// Replays one log up to its end, or to the point where the recovery mode stops. Its first record
+// may be the predecessor record, which is judged first; the first batch after it shows whether the
+// log goes on where an earlier damaged one broke off. The inserter collects entries whose bytes are
+// in the record's memory, so it is flushed before that memory may be reused and before each stop. A
+// log that is left early gets no entry in log_ends_, so no predecessor record of a later log can
+// prove that nothing of it is missing.
 Status LogReplay::ReplayOne(uint64_t number, const std::string& path) {
   std::unique_ptr<SequentialFileReader> file;
   Status s =
@@ -139,6 +186,7 @@ Status LogReplay::ReplayOne(uint64_t number, const std::string& path) {
         context_.options().wal_recovery_mode != WALRecoveryMode::kSkipAnyCorruptedRecords) {
       s = inserter.Flush();
       const uint64_t offset = record.offset;
+      // Reads the rest, so that the reader knows where the log ends.
       while (s.ok() && records.Next(&record)) {
       }
       return s.ok() ? JudgeHole(number, path, offset, reader.LastRecordEnd()) : s;
@@ -150,31 +198,38 @@ Status LogReplay::ReplayOne(uint64_t number, const std::string& path) {
       if (!s.ok()) return s;
       continue;
     }
+    if (IsEndRecord(record.bytes)) {
+      // This may be the last record of its chunk, and the next call reuses the chunk's memory.
+      s = inserter.Flush();
+      if (!s.ok()) return s;
+      continue;
+    }
     const bool stays_out = first && stopped_at_ != 0 && (end_missing_ || !GoesOn(record.bytes));
     if (stays_out && !VARVE_CANARY(kReplayAfterDamage)) {
       damaged_logs_.push_back(number);  // Perhaps sound, but nothing of it was replayed.
       report_.synced_bytes_lost += SyncedAfter(number, 0);
       return Status::OK();
     }
+    // If an earlier log was damaged, this one goes on right where that one was cut off, so nothing
+    // is missing in between.
     if (first) stopped_at_ = 0;
     first = false;
     if (repairs_ && record.structure.IsCorruption()) {
       s = inserter.Flush();
       return s.ok() ? StopAtRecord(number, path, record.structure.ToString(), record, &records) : s;
     }
-    std::string unknown_commit;
-    s = ApplyRecord(record, number, path, &resolver, &inserter, &unknown_commit);
+    std::string stop_reason;
+    s = filter_.active() && record.structure.ok()
+            ? ApplyFiltered(record, number, path, &resolver, &inserter, &stop_reason)
+            : ApplyRecord(record, number, path, &resolver, &inserter, &stop_reason);
     if (!s.ok()) return s;
-    if (!unknown_commit.empty()) {
-      const std::string reason =
-          "the commit of " + ShownName(unknown_commit) + ", which the damage has taken";
-      return StopAtRecord(number, path, reason, record, &records);
-    }
+    if (!stop_reason.empty()) return StopAtRecord(number, path, stop_reason, record, &records);
     report_.records_replayed++;
     report_.bytes_replayed += record.bytes.size();
   }
   if (!records.status().ok()) return records.status();
   VARVE_ASSERT(!log_ends_.contains(number));
+  // The next log's first record will be compared with this.
   log_ends_[number] = reader.LastRecordEnd();
   met_stamped_log_ |= !reader.timestamp_sizes().empty();
   if (first) empty_logs_.insert(number);
@@ -183,7 +238,9 @@ Status LogReplay::ReplayOne(uint64_t number, const std::string& path) {
 }
 
 bool LogReplay::KeepsMemTables() const {
-  return context_.read_only() || context_.options().avoid_flush_during_recovery;
+  // A filter's decision is final, so that the logs must not be replayed again.
+  const bool avoids = context_.options().avoid_flush_during_recovery && !filter_.active();
+  return context_.read_only() || avoids;
 }
 
 // Without a mark, the exact next sequence number proves that the damaged log's lost tail was empty.
@@ -192,6 +249,9 @@ bool LogReplay::GoesOn(const Slice& first_record) const {
          DecodeFixed64(first_record.data()) == expected_next_;
 }
 
+// The record says how long a log was when the next one began. If as much was read, nothing is
+// missing, and earlier doubt ends. If less was read, the end of that log is lost; if it was not
+// read at all, the log is.
 Status LogReplay::JudgePredecessor(const PredecessorLog& predecessor, SequenceNumber next) {
   const auto before = log_ends_.find(predecessor.number);
   const bool read = before != log_ends_.end();
@@ -233,16 +293,23 @@ Status LogReplay::Insert(const RecordPipeline::Record& record, uint64_t number,
                          stops ? unknown_commit : nullptr);
 }
 
+// Counts the record's numbers as used even if the insertion fails. Entries that the inserter has
+// collected go into the memtables now if the record's memory is about to be reused, or a memtable
+// is full.
 Status LogReplay::ApplyRecord(const RecordPipeline::Record& record, uint64_t number,
                               const std::string& path, MemTableResolver* resolver,
-                              BatchInserter* inserter, std::string* unknown_commit) {
+                              BatchInserter* inserter, std::string* stop_reason) {
   Status s = record.structure;
+  std::string unknown_commit;
   const SequenceNumber sequence = s.ok() ? DecodeFixed64(record.bytes.data()) : 0;
   if (sequence > kLargestSequence) s = Status::Corruption("a batch's", TooLarge(sequence));
   if (s.ok()) {
     first_sequence_ = std::min(first_sequence_, sequence);
     SequenceNumber next_sequence = sequence;
-    s = Insert(record, number, resolver, inserter, &next_sequence, unknown_commit);
+    s = Insert(record, number, resolver, inserter, &next_sequence, &unknown_commit);
+    if (!unknown_commit.empty()) {
+      *stop_reason = "the commit of " + ShownName(unknown_commit) + ", which the damage has taken";
+    }
     VARVE_ASSERT(!s.ok() || next_sequence >= sequence);
     expected_next_ = std::max(expected_next_, next_sequence);
     if (next_sequence > 0) max_sequence_ = std::max(max_sequence_, next_sequence - 1);
@@ -253,10 +320,72 @@ Status LogReplay::ApplyRecord(const RecordPipeline::Record& record, uint64_t num
     return Status::CopyAppendMessage(s, " in ",
                                      path + " at offset " + std::to_string(record.offset));
   }
+  // A replay is not bounded by the size of memtables: full ones become tables, which no MANIFEST
+  // names until the replay as a whole has succeeded.
   if (full && !context_.read_only()) return FlushFull();
   return Status::OK();
 }
 
+// The sequence numbers of a record that is left out or replaced count as used, since the records
+// after it have the next ones.
+Status LogReplay::ApplyFiltered(const RecordPipeline::Record& record, uint64_t number,
+                                const std::string& path, MemTableResolver* resolver,
+                                BatchInserter* inserter, std::string* stop_reason) {
+  RecordFilter::Verdict verdict = RecordFilter::Verdict::kApply;
+  std::string replacement;
+  VARVE_RETURN_IF_ERROR(filter_.Judge(number, path, record.bytes, &verdict, &replacement));
+  switch (verdict) {
+    case RecordFilter::Verdict::kApply:
+      return ApplyRecord(record, number, path, resolver, inserter, stop_reason);
+    case RecordFilter::Verdict::kLeaveOut:
+      NoteNumbers(record.bytes);
+      return record.last_to_stay ? inserter->Flush() : Status::OK();
+    case RecordFilter::Verdict::kDamaged:
+      VARVE_RETURN_IF_ERROR(inserter->Flush());
+      return JudgeFiltered(record, number, path, stop_reason);
+    case RecordFilter::Verdict::kReplace:
+      break;
+  }
+  RecordPipeline::Record replaced = record;
+  replaced.bytes = replacement;
+  replaced.last_to_stay = true;  // The replacement goes at the end of this function.
+  replaced.structure = CheckBatchStructure(replaced.bytes, &replaced.has_marks);
+  VARVE_RETURN_IF_ERROR(inserter->Flush());
+  NoteNumbers(record.bytes);
+  return ApplyRecord(replaced, number, path, resolver, inserter, stop_reason);
+}
+
+// Treats the record like damaged bytes at its place: refuses the opening, sets *stop_reason, or
+// passes over the record.
+Status LogReplay::JudgeFiltered(const RecordPipeline::Record& record, uint64_t number,
+                                const std::string& path, std::string* stop_reason) {
+  const std::string reason = "the WalFilter calls the record corrupted";
+  switch (context_.options().wal_recovery_mode) {
+    case WALRecoveryMode::kAbsoluteConsistency:
+    case WALRecoveryMode::kTolerateCorruptedTailRecords:
+      return Refusal(path, record.offset, reason);
+    case WALRecoveryMode::kPointInTimeRecovery:
+      *stop_reason = reason;
+      return Status::OK();
+    case WALRecoveryMode::kSkipAnyCorruptedRecords:
+      break;
+  }
+  NoteDamage(number, path, record.offset, reason, record.bytes.size());
+  NoteNumbers(record.bytes);
+  return Status::OK();
+}
+
+void LogReplay::NoteNumbers(const Slice& record) {
+  const SequenceNumber first = DecodeFixed64(record.data());
+  const SequenceNumber next = first + DecodeFixed32(record.data() + sizeof(first));
+  if (next > kLargestSequence) return;
+  first_sequence_ = std::min(first_sequence_, first);
+  expected_next_ = std::max(expected_next_, next);
+  if (next > 0) max_sequence_ = std::max(max_sequence_, next - 1);
+}
+
+// Reports the damage, then decides by the mode: refuse, stop here, or go on with the next log. A
+// torn tail is damage, too, if durable bytes are missing.
 Status LogReplay::JudgeDamage(uint64_t number, const std::string& path,
                               const wal::LogReader& reader) {
   if (!reader.io_status().ok()) return reader.io_status();
@@ -345,6 +474,7 @@ uint64_t LogReplay::SyncedAfter(uint64_t number, uint64_t end) const {
   return bytes - std::min(bytes, end);
 }
 
+// Counts the durable bytes as lost in every mode. kSkipAnyCorruptedRecords goes on.
 Status LogReplay::StopOrRefuse(uint64_t number, const std::string& path, uint64_t end,
                                const std::string& reason, uint64_t synced) {
   report_.synced_bytes_lost += synced;
@@ -367,6 +497,8 @@ SequenceNumber LogReplay::NextExpected() const {
   return expected_next_ != 0 ? expected_next_ : state_.versions->last_sequence() + 1;
 }
 
+// The report names the range from the first number that was not replayed to the last that is known
+// to have been given out.
 void LogReplay::FindLostSequences(const std::vector<uint64_t>& log_numbers) {
   SequenceNumber last = lost_last_;
   for (uint64_t number : log_numbers) {
@@ -397,6 +529,8 @@ uint64_t LogReplay::LogEnd(uint64_t number) const {
   return it == log_ends_.end() ? 0 : it->second;
 }
 
+// Goes through the logs that were read whole. The numbers between two of them are a range, which is
+// returned if a log is known to be missing in it.
 std::vector<std::pair<uint64_t, uint64_t>> LogReplay::UnreadLogs(uint64_t end) const {
   std::vector<std::pair<uint64_t, uint64_t>> gaps;
   uint64_t first = min_log_;
@@ -442,6 +576,8 @@ Status LogReplay::FlushRest() {
     if (!family->mem()->Empty()) {
       Status s = FlushFamily(family.get());
       if (!s.ok()) return s;
+      // The replay may have left a memtable that is only fit to be flushed (ReplayResolver). The
+      // database gets one of the kind that its options ask for.
     } else if (!KeepsMemTables() && family->mem()->IsSortedByReads()) {
       family->RenewMemTable(/*is_read=*/true);
     }
@@ -449,6 +585,7 @@ Status LogReplay::FlushRest() {
   return Status::OK();
 }
 
+// The frozen memtable leaves the family before its table exists, since nobody reads the family yet.
 FlushInput LogReplay::FreezeForFlush(ColumnFamily* family) {
   FlushInput input;
   family->SwitchMemTable(family->NewMemTable(max_sequence_ + 1), 0);
@@ -460,6 +597,9 @@ FlushInput LogReplay::FreezeForFlush(ColumnFamily* family) {
   return input;
 }
 
+// Freezes the memtable under the mutex, and writes it into a table without the mutex. The table is
+// added to the family's edit, which goes into the MANIFEST if the opening succeeds; until then
+// nothing names the table.
 Status LogReplay::FlushFamily(ColumnFamily* family) {
   FlushInput input;
   int job_id = 0;
@@ -485,7 +625,8 @@ Status LogReplay::FlushFamily(ColumnFamily* family) {
                                              result.properties));
     }
   }
-  // Never below that of an earlier flush, whose value it started from.
+  // The new bound is never below that of an earlier flush of the family, which was the flush's
+  // input.
   if (!result.full_history_ts_low.empty())
     edit.family.full_history_ts_low = result.full_history_ts_low;
   wrote_tables_ = true;

@@ -14,6 +14,7 @@
 #include "db/engine/dynamic_options.h"
 #include "db/engine/recovery_report.h"
 #include "db/flush/flush_job.h"
+#include "db/recovery/record_filter.h"
 #include "db/recovery/record_pipeline.h"
 #include "db/recovery/section_replay.h"
 #include "db/version/version_edit.h"
@@ -23,7 +24,9 @@
 
 namespace varve {
 
-// Used once, by Open, while nothing else uses the database.
+// Used once, by an opening, while nothing else uses the database. Thread safety: none. The parts
+// must outlive it. After an error the memtables and edits() have a part of the logs, and the
+// opening gives them up.
 class LogReplay {
  public:
   struct Parts {
@@ -41,7 +44,8 @@ class LogReplay {
         report_(parts.report),
         synced_(synced),
         repairs_(repairs),
-        sections_(&parts.report) {}
+        sections_(&parts.report),
+        filter_(repairs ? nullptr : parts.context.options().wal_filter) {}
 
   // Replays the logs with these numbers (ascending). Memtables that fill up are written to L0
   // meanwhile (not when the database is read-only) and their edits are collected. Fills in the
@@ -74,16 +78,18 @@ class LogReplay {
   // True if a replayed log is stamped (db/engine/new_logs.h).
   bool met_stamped_log() const { return met_stamped_log_; }
   // True if a replayed log holds a batch besides its predecessor record.
-  bool HeldBatches(uint64_t number) const { return !empty_logs_.contains(number); }
+  bool HasBatches(uint64_t number) const { return !empty_logs_.contains(number); }
   // Returns ranges [first, end) of log numbers in which a log is missing that the MANIFEST or
   // another log names. They contain no log that was replayed whole, and none from `end` on.
   std::vector<std::pair<uint64_t, uint64_t>> UnreadLogs(uint64_t end) const;
 
  private:
+  // Replays the logs in order, up to the first error.
   Status ReplayAll(const std::vector<uint64_t>& log_numbers);
   // Requires that point-in-time recovery has stopped. Returns an error if a family has tables of a
   // later moment.
   Status CheckOneMoment() const;
+  // Replays one log, up to its end or to where the replay must stop.
   Status ReplayOne(uint64_t number, const std::string& path);
   // True if memtables may still exist when the database is open.
   [[nodiscard]] bool KeepsMemTables() const;
@@ -93,10 +99,21 @@ class LogReplay {
   // was read, its end was lost, and updates that precede this log may be missing. `next` is the
   // sequence number with which this log begins.
   Status JudgePredecessor(const PredecessorLog& predecessor, SequenceNumber next);
-  // *unknown_commit: as for SectionReplay, if damage was met before.
+  // Applies a record. Sets *stop_reason if the replay must stop before it instead, because of
+  // damage that was met before.
   Status ApplyRecord(const RecordPipeline::Record& record, uint64_t number, const std::string& path,
-                     MemTableResolver* resolver, BatchInserter* inserter,
-                     std::string* unknown_commit);
+                     MemTableResolver* resolver, BatchInserter* inserter, std::string* stop_reason);
+  // Applies a record as the program's filter decides. *stop_reason: as for ApplyRecord, and if the
+  // filter calls the record damaged.
+  Status ApplyFiltered(const RecordPipeline::Record& record, uint64_t number,
+                       const std::string& path, MemTableResolver* resolver, BatchInserter* inserter,
+                       std::string* stop_reason);
+  // Decides by the recovery mode about a record that the filter calls damaged.
+  Status JudgeFiltered(const RecordPipeline::Record& record, uint64_t number,
+                       const std::string& path, std::string* stop_reason);
+  // Counts the sequence numbers of a record as used, though it is not applied.
+  void NoteNumbers(const Slice& record);
+  // *unknown_commit: as for SectionReplay, if damage was met before.
   Status Insert(const RecordPipeline::Record& record, uint64_t number, MemTableResolver* resolver,
                 BatchInserter* inserter, SequenceNumber* next_sequence,
                 std::string* unknown_commit);
@@ -116,14 +133,17 @@ class LogReplay {
   // Adds the sequence numbers that were not replayed to the report.
   void FindLostSequences(const std::vector<uint64_t>& log_numbers);
   SequenceNumber NextExpected() const;
-  // Stops before a whole record: it is not a batch, and this is a repair, or it commits a
-  // transaction that damage has destroyed.
+  // Stops before a whole record that must not be applied, for `reason`: the record and all after it
+  // in the log count as damaged. Reads the rest of the log, as its errors come from there.
   Status StopAtRecord(uint64_t number, const std::string& path, const std::string& reason,
                       const RecordPipeline::Record& record, RecordPipeline* records);
   // Adds damage to the report and to the LOG.
   void NoteDamage(uint64_t number, const std::string& path, uint64_t offset,
                   const std::string& reason, uint64_t dropped_bytes);
+  // Writes the full memtables to L0. A failure leaves tables that no MANIFEST names, and ends the
+  // opening.
   Status FlushFull();
+  // Writes the family's memtable to L0, and adds the table to the family's edit.
   Status FlushFamily(ColumnFamily* family);
   // Removes the memtable from the family.
   FlushInput FreezeForFlush(ColumnFamily* family) VARVE_REQUIRES(kDbMutex);
@@ -135,6 +155,7 @@ class LogReplay {
   const wal::SyncedMark synced_;
   const bool repairs_;
   SectionReplay sections_;
+  RecordFilter filter_;
   uint64_t min_log_ = 0;
   uint64_t min_family_log_ = 0;  // Earlier logs are needed for prepared transactions only.
   std::map<uint32_t, VersionEdit> edits_;

@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// Reads a MANIFEST for a repair: it collects what the records say of families and files, without
+// building trees, and goes as far as the records are sound. A MANIFEST that has lost its end is
+// still the best source of the levels and bounds of the tables that it names.
+
 #include "db/recovery/manifest_survey.h"
 
 #include <algorithm>
@@ -32,7 +37,6 @@ class Surveyor {
   [[nodiscard]] bool IsComplete() const {
     return has_log_number_ && has_next_file_ && has_last_sequence_;
   }
-  [[nodiscard]] bool has_blob_files() const { return has_blob_files_; }
   void FinishFiles();
 
  private:
@@ -43,12 +47,12 @@ class Surveyor {
   bool has_log_number_ = false;
   bool has_next_file_ = false;
   bool has_last_sequence_ = false;
-  bool has_blob_files_ = false;
 };
 
+// Numbers only grow: an older record may be read after a newer one if the file was damaged, and too
+// large a number does no harm.
 bool Surveyor::Apply(const VersionEdit& edit) {
   ManifestSurvey& s = *survey_;
-  has_blob_files_ |= edit.has_blob_files;
   has_log_number_ |= edit.log_number.has_value();
   has_next_file_ |= edit.numbers.next_file.has_value();
   has_last_sequence_ |= edit.numbers.last_sequence.has_value();
@@ -71,6 +75,7 @@ bool Surveyor::Apply(const VersionEdit& edit) {
   if (edit.family.dropped) {
     if (id == 0) return false;
     for (const auto& [number, file] : it->second.files) s.deleted_files.insert(number);
+    for (const auto& [number, file] : it->second.blob_files) s.deleted_files.insert(number);
     s.families.erase(it);
     return true;
   }
@@ -78,6 +83,8 @@ bool Surveyor::Apply(const VersionEdit& edit) {
   return true;
 }
 
+// Adds and removes files by their numbers alone. Whether they fit together is the planner's
+// question.
 void Surveyor::ApplyToFamily(const VersionEdit& edit, SurveyedFamily* family) {
   if (edit.family.comparator.has_value()) {
     family->comparator = *edit.family.comparator;
@@ -96,6 +103,13 @@ void Surveyor::ApplyToFamily(const VersionEdit& edit, SurveyedFamily* family) {
     family->files[file.number] = file;
     survey_->deleted_files.erase(file.number);
   }
+  for (const BlobFileFacts& file : edit.new_blob_files) family->blob_files[file.number] = file;
+  for (const BlobGarbage& garbage : edit.blob_garbage) {
+    BlobGarbage& sum = family->blob_garbage[garbage.number];
+    sum.number = garbage.number;
+    sum.count += garbage.count;
+    sum.bytes += garbage.bytes;
+  }
 }
 
 // LevelDB's edits have no sequence numbers: opening gives such files the widest range.
@@ -109,6 +123,8 @@ void Surveyor::FinishFiles() {
 
 }  // namespace
 
+// Collects what the records say, then judges if that is all: there may be damage, a number that an
+// opening needs may be missing, or the durability mark may know of a longer file or of a later one.
 Status SurveyManifest(FileSystem* fs, const std::string& db_name, uint64_t number,
                       ManifestSurvey* survey) {
   *survey = ManifestSurvey();
@@ -124,6 +140,7 @@ Status SurveyManifest(FileSystem* fs, const std::string& db_name, uint64_t numbe
   if (survey->damage.empty() && !surveyor.IsComplete()) {
     survey->damage = "an end before all that an opening needs";
   }
+  // Records do not show that whole ones are missing after them; the mark does.
   const wal::SyncedMark mark = wal::ReadSyncedMark(fs, db_name);
   const bool cut =
       mark.manifest == number ? mark.manifest_bytes > survey->end : mark.manifest > number;
@@ -133,10 +150,11 @@ Status SurveyManifest(FileSystem* fs, const std::string& db_name, uint64_t numbe
   }
   survey->whole = survey->damage.empty();
   surveyor.FinishFiles();
-  if (surveyor.has_blob_files()) return Status::NotSupported(path, "names blob files");
   return Status::OK();
 }
 
+// CURRENT decides if it can be read. Otherwise every MANIFEST is tried, from the newest on, and the
+// first with a next file number is taken, since one without was still being made.
 Status FindManifest(FileSystem* fs, const std::string& db_name,
                     const std::vector<std::string>& entries, ManifestSurvey* survey) {
   uint64_t number = 0;
@@ -149,13 +167,14 @@ Status FindManifest(FileSystem* fs, const std::string& db_name,
     if (!ParseFileName(name, &number, &type) || type != kDescriptorFile) continue;
     if (number <= kMaxFoundFileNumber) numbers.push_back(number);  // Others were never assigned.
   }
+  // The newest MANIFEST has the latest state, unless it was still being made.
   std::sort(numbers.rbegin(), numbers.rend());
   for (uint64_t candidate : numbers) {
     VARVE_RETURN_IF_ERROR(SurveyManifest(fs, db_name, candidate, survey));
     survey->current_lost = true;
     if (survey->next_file_number == 0) continue;
     if (numbers.size() > 1) {
-      // It may have been under construction when the process ended.
+      // The newest MANIFEST may have been under construction when the process ended.
       survey->whole = false;
       survey->damage += " (CURRENT is lost, and there are several MANIFESTs)";
     }

@@ -17,6 +17,7 @@
 
 namespace varve {
 
+// One family as the readable part of a MANIFEST describes it.
 struct SurveyedFamily {
   std::string name;
   std::string comparator;  // Empty: the MANIFEST does not say.
@@ -25,8 +26,12 @@ struct SurveyedFamily {
   std::string full_history_ts_low;
   uint64_t log_number = 0;
   std::map<uint64_t, NewFile> files;  // Keyed by number; bounds as they are stored.
+  // All that were ever added, keyed by number, and the sums of their garbage.
+  std::map<uint64_t, BlobFileFacts> blob_files;
+  std::map<uint64_t, BlobGarbage> blob_garbage;
 };
 
+// Holds the readable part of a MANIFEST, and says if that is all of it.
 struct ManifestSurvey {
   uint64_t number = 0;  // 0: there is no readable MANIFEST.
   // True if nothing is damaged, and the MANIFEST has everything that an opening needs. A record cut

@@ -35,11 +35,12 @@
 // 4. After damage, point-in-time recovery goes on with a later log only if that log proves that
 //    nothing is missing in between.
 // 5. No number is given out twice: file numbers start above every file that was found, sequence
-//    numbers above everything that was replayed.
+//    numbers above everything that was replayed, and that a change stream has acknowledged.
 // 6. The names of tables, of the new log and of the new MANIFEST are durable before CURRENT names
 //    that MANIFEST. So are earlier deletions of tables, which the new MANIFEST does not record.
 // 7. No old log is deleted before a durable MANIFEST says that its contents are in tables.
-// 8. Background work and listeners begin when the caller has its DB (start_work.h).
+// 8. Background work begins when the caller has its DB (start_work.h), and so do all calls of
+//    listeners but those that report the opening and its files (README.md).
 
 #include "db/recovery/open.h"
 
@@ -80,7 +81,8 @@ namespace varve {
 
 namespace {
 
-// One opening, step by step. Each step leaves the directory unchanged if it fails.
+// Runs one opening, step by step. Until Install, a step that fails leaves every file that was found
+// as it was, and at most new tables that nothing names.
 class Opener {
  public:
   // `patience` is null unless the opening is read-only.
@@ -92,8 +94,10 @@ class Opener {
         e_(MakeEngine(request)),
         made_(e_->context.fs().get()) {}
 
+  // Called once. A failure takes the opening back as far as other processes can see it: new
+  // directories go while the lock still keeps others out, and the engine is not returned.
+  // Exceptions of a step become its status, so that they release the lock too.
   Status Run(std::shared_ptr<Engine>* engine) {
-    // Exceptions must not leave a lock behind, either.
     Status s = Guarded([this] { return RunSteps(); });
     if (s.ok() && overtaken_) s = Status::TryAgain(e_->context.name(), "was changed meanwhile");
     if (!s.ok()) {
@@ -101,7 +105,7 @@ class Opener {
         s = Status::CopyAppendMessage(s, "; ", "RepairDB makes a database of what can be read");
       }
       ForgetTables(e_.get());
-      made_.Remove();  // While no other process can rely on them.
+      made_.Remove();
       Guarded([this] { return e_->context.Unlock(); }).PermitUncheckedError();
       ReleaseFamilies(e_.get());
       if (!overtaken_) {
@@ -140,6 +144,7 @@ class Opener {
   Status CreateMissingFamilies() VARVE_REQUIRES(kDbMutex);
   Status WriteIdentityFile();
   Status Sweep();
+  void LogSurplus();
   void NoteTables();
   Status Start();
   LogLocation PlaceOfLogs() const;
@@ -153,7 +158,7 @@ class Opener {
   bool statistics_unasked_ = false;  // The statistics family is the last of families_.
   std::shared_ptr<Engine> e_;
   MadeDirectories made_;
-  bool was_locked_ = false;  // True if a process has locked it here.
+  bool was_locked_ = false;  // True if the directory had a LOCK file (LogLocation::was_locked).
   // Contents of the database's directory, and of all with tables, before anything was created.
   std::vector<std::string> entries_;
   DirectoryListing directories_;
@@ -163,6 +168,8 @@ class Opener {
   std::unique_ptr<LogRecovery> logs_;
 };
 
+// The options are checked before the directory is touched. A restore that was interrupted is undone
+// before anything is read, since until then the directory's files are those of two databases.
 Status Opener::RunSteps() {
   DbContext& context = e_->context;
   if (context.name().empty()) {
@@ -190,6 +197,9 @@ Status Opener::RunSteps() {
   return s;
 }
 
+// Decides whether a read-only opening should be tried again, because a writer in another process
+// may have caused what it met: an error, or damage that the recovery mode tolerated. The place says
+// how far this try came, so that the next one can be compared with it.
 bool Opener::WasOvertaken(const Status& s) {
   if (patience_ == nullptr || e_->state.versions == nullptr) return false;
   const RecoveryReport& report = e_->recovery;
@@ -204,14 +214,16 @@ bool Opener::WasOvertaken(const Status& s) {
   return patience_->TriesAgain(e_->context, place);
 }
 
+// Adds the family of the statistics history to those that are opened, unless the caller has named
+// it: a writer must open every family that the MANIFEST has.
 void Opener::AddStatisticsFamily() {
   if (std::ranges::any_of(families_, [](const ColumnFamilyDescriptor& family) {
         return family.name == kStatisticsFamilyName;
       })) {
     return;
   }
-  // It receives a little data every few minutes. It usually does not exist, and is not created
-  // here.
+  // The family gets a little data every few minutes, so small memtables and tables will do. Usually
+  // it does not exist; it is opened if it does, and not created here.
   ColumnFamilyOptions options;
   options.write_buffer_size = size_t{2} << 20;
   options.target_file_size_base = uint64_t{2} << 20;
@@ -220,6 +232,8 @@ void Opener::AddStatisticsFamily() {
   statistics_unasked_ = true;
 }
 
+// True if an opening may go on although the MANIFEST has no such family: it is created later
+// (CreateMissingFamilies), or nobody asked for it.
 bool Opener::MayBeMissing(const ColumnFamilyDescriptor& family) const {
   const DbContext& context = e_->context;
   if (family.name == kStatisticsFamilyName) {
@@ -229,6 +243,8 @@ bool Opener::MayBeMissing(const ColumnFamilyDescriptor& family) const {
   return context.options().create_missing_column_families && !context.read_only();
 }
 
+// Runs the steps that read and write the database, and measures them. An opening that only reads
+// does without Install.
 Status Opener::Recover() {
   const DbContext& context = e_->context;
   RecoveryReport& report = e_->recovery;
@@ -247,6 +263,7 @@ Status Opener::Recover() {
   return s.ok() ? Start() : s;
 }
 
+// Completes the report, and writes it to the LOG and to the listeners.
 void Opener::Report(const Status& status) {
   const DbContext& context = e_->context;
   RecoveryReport& report = e_->recovery;
@@ -263,13 +280,16 @@ void Opener::Report(const Status& status) {
   events::DatabaseRecovered(context, report);
 }
 
-// Makes the version set, and creates the database if there is none to recover.
+// Makes the version set and lists the directories; creates the database if there is none to recover
+// and the options say so. The families are read later (RecoverVersions). A repair names its own
+// MANIFEST, so it neither looks for CURRENT nor creates anything.
 Status Opener::MakeVersionSet() {
   const DbContext& context = e_->context;
   VersionSetOptions options;
   options.db_name = context.name();
   options.fs = context.fs();
   options.file_options = context.file_options();
+  options.write_temperature = context.options().metadata_write_temperature;
   options.max_manifest_file_size = context.options().max_manifest_file_size;
   options.check_table_sizes = !context.options().skip_checking_sst_file_sizes_on_db_open;
   options.use_fsync = context.options().use_fsync;
@@ -281,8 +301,10 @@ Status Opener::MakeVersionSet() {
   options.statistics = context.statistics();
   options.log_holder = &e_->state.sections;
   if (!context.read_only()) {
-    e_->state.marks =
-        std::make_unique<wal::SyncedMarks>(context.fs(), context.name(), context.clock());
+    // Listeners are not told of the marks: a note holds a lock that a call of theirs would wait
+    // for.
+    e_->state.marks = std::make_unique<wal::SyncedMarks>(context.options().env->GetFileSystem(),
+                                                         context.name(), context.clock());
     options.marks = e_->state.marks.get();
   }
   // Read before the logs that it describes, which another process may be appending to.
@@ -300,7 +322,9 @@ Status Opener::MakeVersionSet() {
   return found ? Status::OK() : CreateDatabase();
 }
 
-// Sets no version if there is no MANIFEST to choose from and no CURRENT either.
+// Chooses the newest state whose tables all exist, for best_efforts_recovery, and reports what is
+// lost by that. Without a MANIFEST to choose from, version_ stays empty, and the caller may create
+// a database; but if there is a CURRENT, it must have had one, and that is Corruption.
 Status Opener::ChooseVersion() {
   const DbContext& context = e_->context;
   CompleteVersion version;
@@ -330,12 +354,14 @@ Status Opener::ChooseVersion() {
   return Status::OK();
 }
 
+// Creates the first MANIFEST of a database that does not exist. Refuses a directory that holds data
+// of one. Keeps the id of a readable IDENTITY file, which a program may have placed there.
 Status Opener::CreateDatabase() {
   const DbContext& context = e_->context;
   for (const auto& [directory, names] : directories_) {
     VARVE_RETURN_IF_ERROR(CheckHoldsNoData(PlaceOfLogs(), directory, names));
   }
-  synced_ = {};  // Left by a destroyed database.
+  synced_ = {};  // The mark that was found belongs to a database that was destroyed here.
   std::string db_id;
   if (!ReadIdentity(context.fs().get(), context.name(), &db_id).ok())
     db_id = NewDbId(context.env());
@@ -348,8 +374,9 @@ Status Opener::CreateDatabase() {
   return e_->state.versions->CreateNew(ToOpen(context, *family), db_id);
 }
 
-// Examines the error of a MANIFEST that was refused: missing tables may be in directories that the
-// options lack.
+// Returns the error of a MANIFEST that was refused, made more precise: missing tables may be in
+// directories that the options lack. The version set still has what was read of the MANIFEST. Never
+// returns OK.
 Status Opener::JudgeRefusal(const Status& s) {
   if (!s.IsCorruption() && !s.IsInvalidArgument()) return s;
   const DbContext& context = e_->context;
@@ -380,6 +407,9 @@ Status Opener::JudgeRefusal(const Status& s) {
                  : s;
 }
 
+// Reads the MANIFEST, and makes the run-time object of each family that it has, with an empty
+// memtable. VersionSet::Recover refuses a MANIFEST with families that the request lacks, unless the
+// opening is read-only. A family that only the request has is created later, if it may be missing.
 Status Opener::RecoverVersions() {
   DbContext& context = e_->context;
   DbState& state = e_->state;
@@ -428,7 +458,9 @@ Status Opener::ReplayLogs() {
 }
 
 // Writes the files of an open database: tables of replayed data that is still in memory, a log, a
-// MANIFEST.
+// MANIFEST. Logs that must stay are in the log set before the new log, as their numbers ascend, and
+// before Sweep, which deletes the others. A failure before LogState leaves tables and a log that no
+// MANIFEST names; a later one leaves the new state in force, and the next opening goes on from it.
 Status Opener::Install() {
   VARVE_ASSERT(!e_->context.read_only() && e_->state.marks != nullptr);
   // Invariant 5.
@@ -453,11 +485,18 @@ Status Opener::Install() {
   return repairs_ ? Status::OK() : Sweep();
 }
 
+// Makes the named positions of change streams known, and keeps the logs that they need. Sequence
+// numbers that a stream may have given out before a crash are not used again.
 Status Opener::KeepForPositions() {
-  std::vector<ChangePosition> positions;
+  std::vector<ChangePosition> positions;  // The named positions of change streams.
   {
     DbLock lock(&e_->state.mu);
-    for (const auto& [name, position] : e_->state.versions->change_positions()) {
+    VersionSet& versions = *e_->state.versions;
+    for (const auto& [name, position] : versions.change_positions()) {
+      // A crash may have taken numbers that the reader of the stream has seen, as they were not
+      // logged or not synced. It would not see new writes with the same numbers.
+      versions.set_last_sequence(
+          std::max(versions.last_sequence(), std::max<SequenceNumber>(position.next, 1) - 1));
       positions.push_back(position);
     }
   }
@@ -478,6 +517,8 @@ Status Opener::SyncAbsences() {
   return Status::OK();
 }
 
+// Creates the log that the database will write. If an old log that stays is stamped (new_logs.h),
+// that is noted first.
 Status Opener::BeginLog() {
   DbContext& context = e_->context;
   VARVE_RETURN_IF_ERROR(made_.Make(context.WalDirectory()));
@@ -493,6 +534,8 @@ Status Opener::BeginLog() {
   return e_->state.logs->SyncNames();
 }
 
+// Gives a database whose MANIFEST has no id that of a readable IDENTITY file, or else a new one.
+// LogState stores it.
 void Opener::ChooseDbId() {
   {
     DbLock lock(&e_->state.mu);
@@ -505,7 +548,9 @@ void Opener::ChooseDbId() {
   e_->state.versions->set_db_id(id);
 }
 
-// Writes the state to a new MANIFEST.
+// Writes the state to a new MANIFEST, to which CURRENT then points (except in a repair): for each
+// family the tables that the replay made, and the first log that it needs. That is the new log,
+// unless its memtable keeps replayed entries (`keep_logs`), which only the old logs have.
 Status Opener::LogState(bool keep_logs) {
   DbState& state = e_->state;
   const LogReplay& replay = logs_->replay();
@@ -533,6 +578,9 @@ Status Opener::LogState(bool keep_logs) {
                                      /*new_manifest=*/true);
 }
 
+// Creates the families of the request that the MANIFEST lacks, one edit each: a crash in between
+// leaves some of them, and the next opening creates the rest. The statistics family is created only
+// if it is asked for, by name or by persist_stats_to_disk.
 Status Opener::CreateMissingFamilies() {
   const bool keeps_statistics = e_->context.options().persist_stats_to_disk && !repairs_;
   for (const ColumnFamilyDescriptor& family : families_) {
@@ -546,6 +594,7 @@ Status Opener::CreateMissingFamilies() {
   return Status::OK();
 }
 
+// Writes the database's id to IDENTITY unless it is there. The MANIFEST's id is the valid one.
 Status Opener::WriteIdentityFile() {
   const DbContext& context = e_->context;
   if (!context.options().write_identity_file) return Status::OK();
@@ -568,7 +617,7 @@ Status Opener::Sweep() {
                                         &e_->recovery);
 }
 
-// Reports the tables to the SST file manager.
+// Reports the tables and blob files to the SST file manager.
 void Opener::NoteTables() {
   e_->state.mu.AssertHeld();
   for (const auto& [id, family] : e_->state.families.all()) {
@@ -578,12 +627,33 @@ void Opener::NoteTables() {
         e_->context.NoteTable(family->table_paths(), *file);
       }
     }
+    for (const BlobFileState& file : version->blob_files()) {
+      e_->context.NoteTable(family->table_paths(), *file.blobs->file());
+    }
   }
 }
 
+// Logs which families have tables beneath the levels of their options.
+void Opener::LogSurplus() {
+  std::string names;
+  {
+    DbLock lock(&e_->state.mu);
+    for (const auto& [id, family] : e_->state.families.all()) {
+      if (family->current()->surplus_levels() > 0) names += " " + family->name();
+    }
+  }
+  if (names.empty()) return;
+  LogInfo(e_->context.info_log(),
+          "tables lie deeper than num_levels, and compactions move them up, in:%s", names.c_str());
+}
+
+// Makes the recovered database usable. The memtables are complete, so from here on readers may see
+// them. Background work begins later (start_work.h). Writes the OPTIONS file, unless this is a
+// read-only opening or a repair.
 Status Opener::Start() {
   Engine& e = *e_;
   MakeWritePath(&e);
+  BestEffort([&] { LogSurplus(); });
   {
     DbLock lock(&e.state.mu);
     for (const auto& [id, family] : e.state.families.all()) family->InstallSuperVersion();
@@ -601,6 +671,7 @@ Status OpenEngine(const OpenRequest& request, std::shared_ptr<Engine>* engine) {
     if (!request.read_only || request.repair.has_value()) {
       return Opener(request, nullptr).Run(engine);
     }
+    // Each try begins with a new engine; ReaderPatience bounds their number.
     ReaderPatience patience;
     for (;;) {
       Opener opener(request, &patience);

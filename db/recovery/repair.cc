@@ -1,8 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// A repair makes a database of what a planner has found readable (repair_plan.h), in such a way
+// that a crash, at any moment, leaves the old database, or one that refuses to open until the next
+// repair, or the new one. The comment of Repairer has the steps, and what a crash between them
+// leaves.
+//
+// Invariants
+// 1. No data that was found is lost: what the new state does not need moves to lost/. Only notes
+//    are deleted: traces and records of repairs, and the synced marks of the old state.
+// 2. The old CURRENT names the old state until step 3, and nobody can open a half-made one after
+//    that: CURRENT is missing until step 5 names the new MANIFEST.
+// 3. Files that the repair creates have numbers above all that were found, so an undo knows them by
+//    their numbers alone (SetAsideFrom).
+// 4. A trace is believed only as long as CURRENT is as it says, and no MANIFEST is newer than the
+//    one that it names: otherwise an opening has written since, and undoing would destroy its work.
+// 5. The new state is made by an ordinary opening of the planned MANIFEST, with its own replay of
+//    logs. No second code decides what a log means.
+// 6. The locks of the database and of its directory of logs are held from the planning to the end.
+
 #include "db/recovery/repair.h"
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -14,6 +34,7 @@
 #include "db/recovery/database_directory.h"
 #include "db/recovery/families.h"
 #include "db/recovery/identity.h"
+#include "db/recovery/log_directory_lock.h"
 #include "db/recovery/open.h"
 #include "db/recovery/repair_manifest.h"
 #include "db/recovery/repair_plan.h"
@@ -124,7 +145,8 @@ class Repairer {
   bool Holds(const std::string& directory, FileType type) const {
     if (type == kWalFile) return directory == WalDirectory();
     if (type == kDescriptorFile) return directory == name_;
-    return type == kTableFile && (directory == name_ || table_directories_.contains(directory));
+    return (type == kTableFile || type == kBlobFile) &&
+           (directory == name_ || table_directories_.contains(directory));
   }
 
   const RepairRequest& request_;
@@ -136,14 +158,20 @@ class Repairer {
   RepairPlan plan_;
   uint64_t first_number_ = 0;   // First number of the files that the repair creates.
   std::string current_before_;  // Old contents of CURRENT.
-  uint64_t replay_number_ = 0;  // Lower bound for tables made from logs.
+  uint64_t replay_number_ = 0;  // Tables made from logs have numbers from this one on.
   std::shared_ptr<Engine> engine_;
+  // Numbers of the files of the new state, which CloseMade takes and which do not move to lost/:
+  // tables and blob files, the MANIFEST, and the oldest log that it needs.
   std::set<uint64_t> live_tables_;
   uint64_t live_manifest_ = 0;
   uint64_t live_log_ = 0;
-  bool was_locked_ = false;  // True if locked before this repair.
+  bool was_locked_ = false;  // True if there was a LOCK file (LogLocation::was_locked).
+  std::optional<LogDirectoryLock> logs_lock_;
 };
 
+// Derives the options of the repair from those of the request, and finds the table directories.
+// Returns NotFound if the directory has no file of a database, besides LOG files and a LOCK.
+// Changes nothing and takes no lock.
 Status Repairer::Prepare() {
   if (name_.empty()) return Status::InvalidArgument("repair: the database's name is empty");
   options_ = SanitizeOptions(name_, request_.options);
@@ -174,8 +202,8 @@ Status Repairer::Prepare() {
   return Status::NotFound("repair: no database here", name_);
 }
 
-// Missing directories hold nothing. In another database's directory the owners of files are
-// unknown.
+// Collects the table directories that exist; a missing one has nothing to repair. A directory that
+// is another database's own is refused, because the owners of the files in it are unknown.
 Status Repairer::FindTableDirectories() {
   std::vector<ColumnFamilyDescriptor> families = request_.column_families;
   if (request_.unknown_cf_opts != nullptr) families.emplace_back("", *request_.unknown_cf_opts);
@@ -189,17 +217,27 @@ Status Repairer::FindTableDirectories() {
   return Status::OK();
 }
 
+// Runs the repair under both locks. The engine of step 4 is closed before they are released,
+// because its threads write to the directory.
 Status Repairer::Run() {
   VARVE_RETURN_IF_ERROR(Prepare());
   was_locked_ = fs_->FileExists(LockFileName(name_), IOOptions(), nullptr).ok();
   FileLock* lock = nullptr;
   VARVE_RETURN_IF_ERROR(fs_->LockFile(LockFileName(name_), IOOptions(), &lock, nullptr));
-  Status s = Guarded([this] { return RunLocked(); });
+  Status s = Guarded([this]() -> Status {
+    logs_lock_.emplace(fs_.get());
+    VARVE_RETURN_IF_ERROR(logs_lock_->Take(name_, WalDirectory()));
+    return RunLocked();
+  });
   DropEngine();
+  logs_lock_.reset();
   IOStatus unlocked = fs_->UnlockFile(lock, IOOptions(), nullptr);
   return s.ok() ? unlocked : s;
 }
 
+// The rest of an interrupted repair is undone first, so that the plan sees the database as it was.
+// A plan without anything to do is checked by an opening, because a database may be damaged in ways
+// that a survey does not see.
 Status Repairer::RunLocked() {
   VARVE_RETURN_IF_ERROR(UndoUnfinished());
   RepairPlanner planner(fs_.get(), name_, options_, &request_.column_families,
@@ -216,10 +254,13 @@ Status Repairer::RunLocked() {
   return s;
 }
 
-// Does everything up to bringing the repair into force.
+// Takes the steps 1 to 4 (see the comment of Repairer): everything but bringing the repair into
+// force. Of the old database, only tables from lost/ are back at their places, and CURRENT is in
+// lost/ at the end.
 Status Repairer::Make() {
   VARVE_RETURN_IF_ERROR(Begin());
   VARVE_RETURN_IF_ERROR(MakeDirectoryDurably(fs_.get(), WalDirectory()));
+  VARVE_RETURN_IF_ERROR(logs_lock_->Take(name_, WalDirectory()));
   VARVE_RETURN_IF_ERROR(BringBack());
   VARVE_RETURN_IF_ERROR(CopyDamaged());
   const uint64_t manifest = plan_.next_file_number++;
@@ -239,6 +280,8 @@ Status Repairer::ReadCurrentText(const std::string& directory, std::string* text
   return IsMissing(s) || s.IsCorruption() ? Status::OK() : s;
 }
 
+// Undoes what interrupted repairs have left: each has a trace in lost/, the file of step 1. With
+// dry_run nothing is changed, and Incomplete says that there is something to undo.
 Status Repairer::UndoUnfinished() {
   std::vector<std::string> names;
   IOStatus s = fs_->GetChildren(Lost(), IOOptions(), &names, nullptr);
@@ -254,6 +297,10 @@ Status Repairer::UndoUnfinished() {
   return Status::OK();
 }
 
+// The old contents of CURRENT decide whether there is something to undo: if CURRENT has them still,
+// or is hidden, the repair never came into force. Then its files, numbered from `first` on, are set
+// aside, and CURRENT returns. Otherwise only its trace is deleted. If this fails, the trace is
+// still there, and the next repair begins the undoing anew.
 Status Repairer::UndoOne(const std::string& trace, uint64_t first) {
   std::string text;
   const Status s = ReadFileToString(fs_.get(), trace, kMaxTraceBytes, &text);
@@ -278,7 +325,8 @@ Status Repairer::UndoOne(const std::string& trace, uint64_t first) {
     if (hides) VARVE_RETURN_IF_ERROR(ShowCurrent());
   }
   if (request_.repair.dry_run) return Status::OK();
-  VARVE_RETURN_IF_ERROR(SyncDirectory(fs_.get(), name_));  // CURRENT stays unchanged.
+  // Without the trace nothing could bring CURRENT back, so its name is durable first.
+  VARVE_RETURN_IF_ERROR(SyncDirectory(fs_.get(), name_));
   VARVE_RETURN_IF_ERROR(fs_->DeleteFile(trace, IOOptions(), nullptr));
   return SyncDirectory(fs_.get(), Lost());
 }
@@ -295,7 +343,8 @@ Status Repairer::HasManifestAfter(uint64_t number, bool* has) {
   return Status::OK();
 }
 
-// Moves the files that a repair creates, with numbers from `first` on, to lost/.
+// Moves the files that a repair creates, with numbers from `first` on, to lost/. Deletes nothing:
+// if the trace should be wrong, the files are still there.
 Status Repairer::SetAsideFrom(uint64_t first) {
   for (const std::string& directory : Directories()) {
     std::vector<std::string> entries;
@@ -325,7 +374,9 @@ OpenRequest Repairer::MakeOpening() const {
   return opening;
 }
 
-// All files were read and found sound. Checks that an opening in the strictest mode also succeeds.
+// Called when all files were read and found sound. The database is healthy if an opening in the
+// strictest mode succeeds as well; a read-only one takes no lock and writes nothing. Corruption is
+// no error here: report_->healthy stays false, and the repair goes on.
 Status Repairer::CheckHealthy() {
   OpenRequest opening = MakeOpening();
   opening.read_only = true;
@@ -340,6 +391,7 @@ Status Repairer::CheckHealthy() {
   return Status::OK();
 }
 
+// Step 1. Reserves the numbers of the trace, from which on all files of the repair are numbered.
 Status Repairer::Begin() {
   VARVE_ASSERT(first_number_ == 0 && plan_.next_file_number > 0);
   first_number_ = plan_.next_file_number;
@@ -376,6 +428,9 @@ Status Repairer::CopyDamaged() {
   return Status::OK();
 }
 
+// Writes what can be read of a damaged table to a new table, which gets its place in the tree: the
+// level, path and epoch that the MANIFEST has for it, or those that the planner chose. A table
+// without a readable entry (NotFound) gets no copy. The damaged one stays where it is until step 6.
 Status Repairer::CopyOne(uint32_t id, PlannedFamily* family, const PlannedFamily::Copy& copy) {
   TableSurveyContext context;
   context.fs = fs_.get();
@@ -417,6 +472,7 @@ Status Repairer::CopyOne(uint32_t id, PlannedFamily* family, const PlannedFamily
   return Status::OK();
 }
 
+// Step 3. lost/ is synced first: a power loss may leave CURRENT under both names, never under none.
 Status Repairer::HideCurrent() {
   const std::string current = CurrentFileName(name_);
   IOStatus s = fs_->FileExists(current, IOOptions(), nullptr);
@@ -427,6 +483,8 @@ Status Repairer::HideCurrent() {
   return s;
 }
 
+// Step 4, up to the open database. Its threads are started because MergeDisordered compacts. Tables
+// that the replay of logs makes get numbers from replay_number_ on.
 Status Repairer::Reopen() {
   OpenRequest opening = MakeOpening();
   opening.repair = RepairOpening{live_manifest_};
@@ -439,6 +497,8 @@ Status Repairer::Reopen() {
 
 // True if a table that the MANIFEST did not have, or that was made from a log, lies over a table
 // whose entries are not all older: then its place in the tree does not tell which data is newer.
+// Files are compared in pairs, in the order in which a reader searches them; a repair may take that
+// long.
 bool Repairer::IsDisordered(const ColumnFamily& family) const {
   const Version& version = *family.versions()->current;
   const InternalKeyComparator& icmp = family.icmp();
@@ -465,6 +525,9 @@ bool Repairer::IsDisordered(const ColumnFamily& family) const {
   return false;
 }
 
+// Compacts each family whose order is in doubt into its last level, where sequence numbers alone
+// have decided which entries are newer. If the MANIFEST is whole and no given-up table returns,
+// every table's place is known and nothing is done.
 Status Repairer::MergeDisordered() {
   std::vector<ColumnFamily*> disordered;
   {
@@ -483,6 +546,7 @@ Status Repairer::MergeDisordered() {
   return Status::OK();
 }
 
+// The numbers of live files are taken after the closing, when no job changes the tree any more.
 Status Repairer::CloseMade() {
   VARVE_ASSERT(engine_ != nullptr);
   Engine& e = *engine_;
@@ -497,6 +561,7 @@ Status Repairer::CloseMade() {
       for (int level = 0; level < version.num_levels(); level++) {
         for (const FileRef& file : version.level(level).files()) live_tables_.insert(file->number);
       }
+      for (const BlobFileState& file : version.blob_files()) live_tables_.insert(file.number());
     }
     live_manifest_ = e.state.versions->manifest_file_number();
     live_log_ = e.state.versions->MinLogNumber();
@@ -512,8 +577,11 @@ void Repairer::DropEngine() {
   engine_.reset();
 }
 
-// Tables taken back must not be taken back again, so this is recorded before the repair is in
-// force.
+// Writes the tables that this repair gives up to a MANIFEST in lost/ (kGivenUpId), from which a
+// later repair may take them back, and deletes the older such records. plan_.missing also has what
+// those name and is still missing; tables that this repair has taken back are not in it, so they
+// are not taken twice. This is done before the repair comes into force: afterwards a crash would
+// leave no trace of what is missing.
 Status Repairer::RememberMissing() {
   if (!plan_.missing.empty()) {
     RepairPlan record;
@@ -529,6 +597,9 @@ Status Repairer::RememberMissing() {
   return plan_.records.empty() ? Status::OK() : SyncDirectory(fs_.get(), Lost());
 }
 
+// Steps 5 and 6. The trace names the MANIFEST before CURRENT does: a crash in between leaves no
+// CURRENT, and the next repair undoes this one; a crash after it leaves CURRENT changed, and the
+// new state stays.
 Status Repairer::Publish() {
   VARVE_ASSERT(engine_ == nullptr && live_manifest_ >= first_number_);
   VARVE_RETURN_IF_ERROR(RememberMissing());
@@ -544,6 +615,8 @@ Status Repairer::Publish() {
   return SyncDirectory(fs_.get(), Lost());
 }
 
+// Moves a file to lost/ beneath its directory, durably, and reports it. A file of the same name
+// there is replaced.
 Status Repairer::SetAside(const std::string& directory, const std::string& file) {
   VARVE_ASSERT(!directory.empty() && !file.empty());
   const std::string lost = directory + "/lost";
@@ -555,6 +628,8 @@ Status Repairer::SetAside(const std::string& directory, const std::string& file)
   return SyncDirectory(fs_.get(), directory);
 }
 
+// Moves the files that the new state does not name to lost/: damaged and unknown tables, MANIFESTs
+// but the new one, and logs whose contents are now in tables.
 Status Repairer::SetAsideLeftovers() {
   for (const std::string& directory : Directories()) {
     std::vector<std::string> entries;
@@ -564,7 +639,8 @@ Status Repairer::SetAsideLeftovers() {
       FileType type;
       if (!ParseFileName(entry, &number, &type)) continue;
       if (!Holds(directory, type)) continue;
-      const bool leftover = (type == kTableFile && live_tables_.count(number) == 0) ||
+      const bool is_data = type == kTableFile || type == kBlobFile;
+      const bool leftover = (is_data && live_tables_.count(number) == 0) ||
                             (type == kDescriptorFile && number != live_manifest_) ||
                             (type == kWalFile && number < live_log_);
       if (leftover) VARVE_RETURN_IF_ERROR(SetAside(directory, entry));

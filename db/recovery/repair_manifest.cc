@@ -1,4 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// Writes the MANIFEST of a repair: the id of the database, two edits for each family, and the
+// numbers at the end. Its records come in an order that every reader takes: a family is added
+// before files are added to it.
+//
+//      db id | family 0: comparator | family 0: files | family 3: added | family 3: files | numbers
+
 #include "db/recovery/repair_manifest.h"
 
 #include <algorithm>
@@ -16,11 +23,13 @@ namespace varve {
 
 namespace {
 
-// Bounds are stored like keys in tables: without timestamps if those are not persisted.
+// Bounds are stored like keys in tables: without timestamps if those are not persisted. Bounds that
+// the repair has measured come from keys in memory, which have timestamps.
 InternalKey WithoutTimestamp(const InternalKey& bound, const InternalKeyComparator& icmp) {
   return InternalKey(icmp.KeyOf(bound), bound.sequence(), bound.type());
 }
 
+// Returns the first edit of a family: its comparator and, except for the default family, its name.
 VersionEdit HeaderOf(uint32_t id, const PlannedFamily& family) {
   const SurveyedFamily& state = family.state;
   VersionEdit edit;
@@ -34,6 +43,7 @@ VersionEdit HeaderOf(uint32_t id, const PlannedFamily& family) {
   return edit;
 }
 
+// Returns the second edit of a family: the oldest log that it needs, and its files.
 VersionEdit StateOf(uint32_t id, const PlannedFamily& family, const RepairPlan& plan) {
   VersionEdit edit;
   edit.column_family = id;
@@ -43,6 +53,10 @@ VersionEdit StateOf(uint32_t id, const PlannedFamily& family, const RepairPlan& 
   }
   if (id == 0 && plan.manifest.min_log_number_to_keep != 0) {
     edit.numbers.min_log_to_keep = plan.manifest.min_log_number_to_keep;
+  }
+  for (const auto& [number, file] : family.state.blob_files) edit.new_blob_files.push_back(file);
+  for (const auto& [number, garbage] : family.state.blob_garbage) {
+    edit.blob_garbage.push_back(garbage);
   }
   for (const auto& [number, file] : family.state.files) {
     NewFile stored = file;
@@ -66,6 +80,7 @@ Status AddRecord(const VersionEdit& edit, wal::LogWriter* writer) {
 
 }  // namespace
 
+// An error leaves a file that nothing names.
 Status WriteRepairManifest(FileSystem* fs, const std::string& db_name, const RepairPlan& plan,
                            uint64_t number) {
   VARVE_ASSERT(number < plan.next_file_number && !plan.families.empty());
@@ -92,6 +107,8 @@ Status WriteRepairManifest(FileSystem* fs, const std::string& db_name, const Rep
   if (plan.manifest.ttl_clock != 0) totals.ttl_clock = plan.manifest.ttl_clock;
   if (max_id > 0) totals.numbers.max_column_family = max_id;
   VARVE_RETURN_IF_ERROR(AddRecord(totals, &writer));
+  // The contents are durable before the name; nothing names this MANIFEST before the caller says
+  // so.
   VARVE_RETURN_IF_ERROR(writer.Sync(/*use_fsync=*/false));
   VARVE_RETURN_IF_ERROR(writer.Close());
   return SyncDirectory(fs, db_name);

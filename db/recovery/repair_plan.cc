@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// Plans a repair in steps: survey the MANIFESTs, examine the tables that they know, look at those
+// that they do not know, bring back what earlier repairs gave up, and survey the logs. Each step
+// adds to the plan and to the report; none writes.
+
 #include "db/recovery/repair_plan.h"
 
 #include <algorithm>
@@ -7,6 +12,7 @@
 
 #include "varve/column_family.h"
 
+#include "db/recovery/blob_survey.h"
 #include "db/recovery/log_directory.h"
 #include "db/recovery/remembered_operators.h"
 #include "db/recovery/repair_manifest.h"
@@ -90,6 +96,8 @@ RepairReport::Table RepairPlanner::Describe(const TableFinding& finding,
   return table;
 }
 
+// Refuses where the user has to decide: a family without options, or with another order of keys. It
+// is asked before anything is examined.
 Status RepairPlanner::AddFamily(uint32_t id, SurveyedFamily state) {
   const ColumnFamilyOptions* const given = OptionsOf(state.name);
   if (given == nullptr) {
@@ -129,6 +137,7 @@ void RepairPlanner::NoteNumbers(const std::vector<std::string>& entries) {
   }
 }
 
+// Adds the directory's tables to tables_, and keeps all its numbers from being used again.
 void RepairPlanner::FindTables(const std::string& directory,
                                const std::vector<std::string>& entries) {
   NoteNumbers(entries);
@@ -151,7 +160,6 @@ bool RepairPlanner::IsIn(const std::string& directory, const std::string& path) 
   return there == path || IsSameFile(fs_, there, path);
 }
 
-// Returns false if it is in a directory of another family.
 bool RepairPlanner::FindPath(const PlannedFamily& family, const std::string& path,
                              NewFile* file) const {
   const std::vector<std::string>& directories = family.paths->directories();
@@ -162,8 +170,7 @@ bool RepairPlanner::FindPath(const PlannedFamily& family, const std::string& pat
   return true;
 }
 
-// Returns the file with its number at the MANIFEST's place, or else another in a
-// directory of its family. Returns an empty text if it is missing.
+// Prefers the file at the MANIFEST's place to one in another directory of the family.
 std::string RepairPlanner::ChoosePath(const PlannedFamily& family, NewFile* known) const {
   const auto [first, last] = tables_.equal_range(known->number);
   if (known->path_id < family.paths->size()) {
@@ -177,6 +184,9 @@ std::string RepairPlanner::ChoosePath(const PlannedFamily& family, NewFile* know
   return at != last ? at->second : "";
 }
 
+// The order matters: numbers of all files first, so that nothing new takes one; the MANIFEST, from
+// which the families come; tables that it knows before those that it does not, as the latter are
+// judged by what is missing of the former.
 Status RepairPlanner::Run(RepairPlan* plan, RepairReport* report) {
   VARVE_ASSERT(plan_ == nullptr && plan->families.empty());
   plan_ = plan;
@@ -184,6 +194,8 @@ Status RepairPlanner::Run(RepairPlan* plan, RepairReport* report) {
   std::vector<std::string> entries;
   VARVE_RETURN_IF_ERROR(fs_->GetChildren(name_, IOOptions(), &entries, nullptr));
   FindTables(name_, entries);
+  // Files in lost/ are noted apart, as they return only for a reason. The directory of logs is
+  // among `others` even if it is the database's own, since this loop collects the logs.
   std::set<std::string> others = {WalDirectory(), name_ + "/lost", WalDirectory() + "/lost"};
   for (const std::string& directory : table_directories_) {
     std::vector<std::string> names;
@@ -230,9 +242,21 @@ Status RepairPlanner::Run(RepairPlan* plan, RepairReport* report) {
   VARVE_RETURN_IF_ERROR(TakeGivenUp());
   VARVE_RETURN_IF_ERROR(LookAtUnknown());
   TakeFound();
+  FindBlobFiles();
   for (const auto& [id, family] : plan->families) report->families.push_back(family.state.name);
   VARVE_RETURN_IF_ERROR(CheckOpenable());
   return SurveyLogs();
+}
+
+void RepairPlanner::FindBlobFiles() {
+  const std::shared_ptr<FileSystem> fs(fs_, [](FileSystem*) {});  // It is borrowed.
+  for (auto& [id, family] : plan_->families) {
+    std::vector<const NewFile*> copied;
+    for (const PlannedFamily::Copy& copy : family.copies) {
+      copied.push_back(&copy.damaged.file);
+    }
+    SurveyBlobFiles(fs, id, *family.paths, copied, &family.state, report_, &plan_->needs_repair);
+  }
 }
 
 // Returns an error if an opening would refuse the options even after the repair.
@@ -257,6 +281,7 @@ Status RepairPlanner::CheckOpenable() const {
   return Status::OK();
 }
 
+// Takes the best of several copies. A sound one is to return to its place in the family's paths.
 Status RepairPlanner::ExamineSetAside(const PlannedFamily& family, const NewFile& known,
                                       TableFinding* finding) {
   if (known.path_id >= family.paths->size()) return Status::OK();
@@ -282,6 +307,9 @@ Status RepairPlanner::CheckIsLost(const PlannedFamily& family, const NewFile& kn
                  " of them are given; nothing was changed. Give all that it had, in their order");
 }
 
+// Each table of the MANIFEST stays, is copied, or is lost. A missing one is looked for first in
+// lost/, where an earlier repair may have put it, then in directories of former options; only then
+// it is missing.
 Status RepairPlanner::ExamineKnown() {
   for (auto& [id, family] : plan_->families) {
     const std::string& name = family.state.name;
@@ -301,7 +329,7 @@ Status RepairPlanner::ExamineKnown() {
         table_missing_ = true;
         NoteMissing(id, family, known);
       } else {
-        // An error of memory or options says nothing about the table.
+        // An error of the options or of a format that is not supported says nothing about damage.
         if (finding.why.IsNotSupported() || finding.why.IsInvalidArgument()) return finding.why;
         tables_.erase(known.number);  // And copies of it elsewhere.
       }
@@ -337,8 +365,10 @@ void RepairPlanner::NoteMissing(uint32_t id, const PlannedFamily& family, const 
   missing.state.files[table.number] = table;
 }
 
-// A compaction since then may have removed the evidence of how new its entries are, or of
-// deletions.
+// Files with numbers below `record` existed when the table was given up, so their order with it is
+// settled. A compaction since then may have dropped what would decide between its entries and the
+// table's, or a deletion that covers these, so no such file may overlap it. Bounds without their
+// timestamps cannot be compared, and count as an overlap.
 bool RepairPlanner::IsOlderThanAllSince(const NewFile& table, uint64_t record,
                                         const PlannedFamily& family) {
   const InternalKeyComparator& icmp = *family.icmp;
@@ -371,6 +401,8 @@ Status RepairPlanner::TakeGivenUp() {
   return Status::OK();
 }
 
+// The table goes to level 0 with a new epoch, so that it lies above the others; where entries
+// overlap, the repair merges them by their numbers. One that cannot be taken is remembered on.
 Status RepairPlanner::TakeOneGivenUp(const NewFile& table, uint64_t record, uint32_t id,
                                      PlannedFamily* family) {
   if (family->state.files.contains(table.number)) return Status::OK();
@@ -435,6 +467,9 @@ Status RepairPlanner::PlaceUnknown(const TableProperties& properties, uint32_t* 
   return AddFamily(*family_id, std::move(family));
 }
 
+// A table that the MANIFEST does not know is mostly the rest of a crash, and stays out. If one of
+// them proves that the MANIFEST has lost its end, all sound ones may be data, and are taken
+// (TakeFound).
 Status RepairPlanner::LookAtUnknown() {
   bool lost_end = false;
   for (const auto& [number, path] : tables_) {
@@ -496,6 +531,8 @@ void RepairPlanner::AddFound(Found found) {
       {BaseName(found.finding.path), family, "another file has its number"});
 }
 
+// Tables come in the order of their newest entries, so each later one gets a larger epoch, and lies
+// above.
 void RepairPlanner::TakeFound() {
   // A name that was dropped and created again has several ids: the newest is the live one.
   std::map<std::string, uint32_t> newest;
@@ -533,6 +570,8 @@ void RepairPlanner::TakeFound() {
   }
 }
 
+// Reads the logs only for damage and for the report; the opening of step 4 replays them
+// (repair.cc).
 Status RepairPlanner::SurveyLogs() {
   uint64_t oldest = UINT64_MAX;
   for (const auto& [id, family] : plan_->families) {
@@ -547,6 +586,7 @@ Status RepairPlanner::SurveyLogs() {
   return Status::OK();
 }
 
+// Counts the whole records of a log, and reports damage. Only an I/O error is an error.
 Status RepairPlanner::SurveyLog(const std::string& directory, uint64_t number) {
   const std::string path = LogFileName(directory, number);
   std::unique_ptr<SequentialFileReader> file;

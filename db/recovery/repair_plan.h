@@ -3,6 +3,22 @@
 
 // Plans a repair: which tables stay, at which place in which tree, and which must be copied or
 // given up. Only reads.
+//
+//      MANIFEST                    read as far as it can be: families, and the tables they had
+//      tables of the MANIFEST      sound: stay; damaged: readable part is copied; missing: noted
+//      tables it does not know     properties name the family: added, if its end is missing
+//      lost/ (earlier repairs)     tables that reappear, or are needed again: returned
+//      logs                        read for damage; the opening of the repair replays them
+//
+// A plan is complete before the repair (repair.cc) changes a byte: an error while planning leaves
+// the database as it was, and the report says what would have been done.
+//
+// Invariants
+// 1. A table stays as it is, or is copied as far as it can be read; none is changed in place.
+// 2. A table that an earlier repair gave up returns only if everything written in its range since
+//    is newer than its entries (IsOlderThanAllSince).
+// 3. next_file_number is above every number seen, so that no later file takes the name of one in
+//    lost/.
 
 #include <cstdint>
 #include <map>
@@ -21,19 +37,23 @@
 
 namespace varve {
 
+// One family after the repair: the tables that stay, and those whose readable part is copied.
 struct PlannedFamily {
   SurveyedFamily state;  // Its files are those that stay.
   ColumnFamilyOptions options;
   std::unique_ptr<InternalKeyComparator> icmp;
   TablePathsRef paths;
   struct Copy {
+    // The part of the damaged table that can be read.
     TableFinding damaged;
+    // True if the MANIFEST had the table, so that its place in the tree is known.
     bool was_known = false;
     NewFile known;  // Set if was_known.
   };
   std::vector<Copy> copies;
 };
 
+// Lists the steps of a repair before it begins. Making the plan changes nothing.
 struct RepairPlan {
   ManifestSurvey manifest;  // Its families are moved to `families`.
   std::map<uint32_t, PlannedFamily> families;
@@ -43,6 +63,7 @@ struct RepairPlan {
   // have.
   std::set<uint64_t> measured_tables;
   uint64_t next_file_number = 1;  // Above all existing files, also those in lost/.
+  // The newest number in any table or log.
   SequenceNumber last_sequence = 0;
   bool needs_repair = false;  // Something is missing or damaged.
   // Missing tables that the MANIFEST has, or another repair has given up.
@@ -54,7 +75,8 @@ struct RepairPlan {
   std::vector<std::pair<std::string, std::string>> returning;
 };
 
-// Makes a plan for the database `name`, which must be closed. `was_locked`: see LogLocation.
+// Makes a plan for the database `name`, which must be closed. `was_locked`: see LogLocation. Thread
+// safety: none. Pointers and references are borrowed, and used until Run returns.
 class RepairPlanner {
  public:
   RepairPlanner(FileSystem* fs, std::string name, const DBOptions& db_options,
@@ -71,6 +93,7 @@ class RepairPlanner {
   void SetTableDirectories(std::set<std::string> directories) {
     table_directories_ = std::move(directories);
   }
+  // Fills in the plan, and what the report says of tables, logs and families. Called once.
   Status Run(RepairPlan* plan, RepairReport* report);
 
  private:
@@ -79,10 +102,15 @@ class RepairPlanner {
     TableFinding finding;
   };
 
+  // Notes the tables among a directory's entries.
   void FindTables(const std::string& directory, const std::vector<std::string>& entries);
+  // Returns the path of a known table, of which several copies may exist, and sets known->path_id
+  // to its directory. Returns "" and changes nothing if it is missing.
   std::string ChoosePath(const PlannedFamily& family, NewFile* known) const;
+  // Looks for tables that earlier repairs gave up and that are there again.
   Status TakeGivenUp();
   Status TakeOneGivenUp(const NewFile& table, uint64_t record, uint32_t id, PlannedFamily* family);
+  // Adds a table to the plan's missing ones.
   void NoteMissing(uint32_t id, const PlannedFamily& family, const NewFile& table);
   // True if all entries in the table's range that were written after the record are newer than the
   // table's.
@@ -92,23 +120,39 @@ class RepairPlanner {
   Status ExamineSetAside(const PlannedFamily& family, const NewFile& known, TableFinding* finding);
   // Returns an error if a missing table may be in a directory that the options lack.
   Status CheckIsLost(const PlannedFamily& family, const NewFile& known) const;
+  // Sets file->path_id to the family's directory that holds the file; false if none of them does.
   bool FindPath(const PlannedFamily& family, const std::string& path, NewFile* file) const;
+  // True if the path leads to the file of this name in the directory, also by another spelling.
   bool IsIn(const std::string& directory, const std::string& path) const;
+  // Begins a family with its options and comparator. Fails if the options given do not fit.
   Status AddFamily(uint32_t id, SurveyedFamily state);
+  // Reads all tables that the MANIFEST knows, and decides which stay.
   Status ExamineKnown();
   // Reads the properties of tables that the MANIFEST does not know, to find their families.
   Status LookAtUnknown();
+  // Sets *family_id to the family of an unknown table, or *reason to why it has none.
   Status PlaceUnknown(const TableProperties& properties, uint32_t* family_id, std::string* reason);
+  // Notes an unknown table that has a family.
   void AddFound(Found found);
+  // Gives the unknown tables their places in the trees.
   void TakeFound();
+  // Examines the blob files that the tables of the plan refer to (SurveyBlobFiles). Must be called
+  // once the tables of all families are known.
+  void FindBlobFiles();
+  // True if a sound unknown table shows that the MANIFEST has lost records at its end.
   bool ProvesLostEnd(const TableFinding& finding, uint32_t family_id) const;
+  // Returns InvalidArgument if an opening would refuse the planned families with the options given.
   Status CheckOpenable() const;
+  // Reads the logs for the sequence numbers and families that they use.
   Status SurveyLogs();
   Status SurveyLog(const std::string& directory, uint64_t number);
+  // Raises next_file_number above the numbers of these files.
   void NoteNumbers(const std::vector<std::string>& entries);
   TableSurveyContext ContextOf(const PlannedFamily& family) const;
   RepairReport::Table Describe(const TableFinding& finding, const std::string& family) const;
+  // Returns the options given for a family, those for unknown families, or null.
   const ColumnFamilyOptions* OptionsOf(const std::string& family) const;
+  // Returns the directory of the logs.
   std::string WalDirectory() const;
 
   FileSystem* const fs_;
@@ -124,10 +168,13 @@ class RepairPlanner {
   // Paths by number: copies of a table may exist in several directories.
   std::multimap<uint64_t, std::string> tables_;
   std::multimap<uint64_t, std::string> tables_set_aside_;  // Like tables_, for lost/.
+  // Numbers of the MANIFESTs in lost/.
   std::vector<uint64_t> manifests_set_aside_;
   std::optional<FormerDirectories> former_;
+  // Numbers of the logs that exist.
   std::set<uint64_t> logs_;
-  bool table_missing_ = false;  // A table in the MANIFEST.
+  bool table_missing_ = false;  // True if a table that the MANIFEST names does not exist.
+  // Tables that the MANIFEST does not know, with the family of each.
   std::vector<Found> found_;
 };
 

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// Options as the engine uses them: null pointers replaced, values within their bounds, paths
+// without slashes at the end. What a user asked for and cannot have is refused elsewhere.
+
 #include "db/recovery/sanitize.h"
 
 #include <algorithm>
@@ -35,6 +39,7 @@ Status PrepareTableFactory(const ColumnFamilyOptions& options) {
   return options.table_factory->PrepareOptions(ConfigOptions());
 }
 
+// Replaces what an engine cannot work with, and what is null where a default is meant.
 DBOptions SanitizeOptions(const std::string& db_name, const DBOptions& options) {
   DBOptions result = options;
   if (result.env == nullptr) result.env = Env::Default();
@@ -68,6 +73,7 @@ DBOptions WithAbsolutePaths(FileSystem* fs, const DBOptions& options) {
   return result;
 }
 
+// The rest of max_open_files is for files that are always open.
 size_t TablesFor(int max_open_files) {
   return static_cast<size_t>(std::max(max_open_files, kLeastOpenFiles) - kFilesBesideTables);
 }
@@ -92,6 +98,7 @@ ColumnFamilyOptions SanitizeFamilyOptions(const DBOptions& db_options,
   }
   PrepareTableFactory(result).PermitUncheckedError();
   if (result.comparator == nullptr) result.comparator = BytewiseComparator();
+  result.cf_allow_ingest_behind |= db_options.allow_ingest_behind;
   result.cf_paths = TablePathsOf(db_options, options);
   return result;
 }

@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// Directories of tables are named only by the options of each opening, so an opening that names too
+// few would find tables missing that are merely elsewhere. The newest OPTIONS file says where they
+// were, and before anything is called lost those places are looked at (FormerDirectories).
+
 #include "db/recovery/table_directories.h"
 
 #include <algorithm>
@@ -15,12 +20,14 @@ namespace varve {
 
 namespace {
 
+// Makes and lists one directory. Another database's directory is refused: its files have numbers of
+// their own, and the obsolete ones would be judged by this MANIFEST.
 Status TakeOne(const DbContext& context, const std::string& directory, MadeDirectories* made,
                DirectoryListing* listing) {
   FileSystem* const fs = context.fs().get();
   if (!context.read_only()) VARVE_RETURN_IF_ERROR(made->Make(directory));
   VARVE_RETURN_IF_ERROR(CheckNotOfAnother(fs, context.name(), directory, "tables"));
-  // It is the database's own directory, under another name.
+  // A directory with a CURRENT is the database's own one here, under another name.
   if (fs->FileExists(CurrentFileName(directory), IOOptions(), nullptr).ok()) return Status::OK();
   std::vector<std::string> names;
   const IOStatus s = fs->GetChildren(directory, IOOptions(), &names, nullptr);
@@ -43,7 +50,8 @@ std::set<uint64_t> TablesIn(const DirectoryListing& listing) {
     for (const std::string& name : names) {
       uint64_t number = 0;
       FileType type;
-      if (ParseFileName(name, &number, &type) && type == kTableFile) numbers.insert(number);
+      if (!ParseFileName(name, &number, &type)) continue;
+      if (type == kTableFile || type == kBlobFile) numbers.insert(number);
     }
   }
   return numbers;
@@ -69,6 +77,8 @@ Status TakeTableDirectories(const DbContext& context,
   return Status::OK();
 }
 
+// Without a lock file no process has opened the database here, so an OPTIONS file was copied with
+// it, and speaks of another place. Nothing is known then, and nothing is refused.
 FormerDirectories::FormerDirectories(const LogLocation& place)
     : fs_(place.fs), db_name_(place.db_name) {
   std::vector<uint64_t> numbers;
@@ -81,6 +91,8 @@ FormerDirectories::FormerDirectories(const LogLocation& place)
   if (!s.ok() || !SpeaksOfThis(place, was_in, /*found=*/false)) by_family_.clear();
 }
 
+// A file of the number and the size that the MANIFEST has is taken for the table: the refusal only
+// asks the user to name the directory.
 Status FormerDirectories::CheckNotThere(const std::string& family, const TablePaths& paths,
                                         const TableFacts& table) const {
   const auto former = by_family_.find(family);

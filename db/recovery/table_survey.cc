@@ -1,10 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// Reads whole tables whose description is lost or not trusted: every entry is checked for form and
+// order, and bounds, sequence numbers and references to blob files are found anew. All reads go
+// past the caches, so that suspect blocks reach no other reader.
+
 #include "db/recovery/table_survey.h"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 #include <vector>
 
+#include "db/blob/blob_file_format.h"
+#include "db/blob/blob_reference.h"
+#include "db/version/comparator_change.h"
 #include "table/format/unique_id.h"
 #include "util/base/assert.h"
 #include "util/base/status_macros.h"
@@ -15,6 +24,7 @@ namespace varve {
 
 namespace {
 
+// Opens a table for one reader. With `known` it must be the table that the MANIFEST describes.
 Status OpenTable(const TableSurveyContext& context, const std::string& path, const NewFile* known,
                  uint64_t* file_bytes, std::unique_ptr<TableReader>* reader) {
   VARVE_RETURN_IF_ERROR(context.fs->GetFileSize(path, IOOptions(), file_bytes, nullptr));
@@ -37,6 +47,34 @@ Status OpenTable(const TableSurveyContext& context, const std::string& path, con
   return TableReader::Open(open, std::move(file), size, reader);
 }
 
+// Sums up what the entries of a table refer to. The MANIFEST stores for each table which blob files
+// it refers to; a table that is described anew needs that again, or garbage would be counted
+// wrongly.
+class EntryReferences {
+ public:
+  void Take(const Slice& key, const Slice& value) {
+    if (ExtractValueType(key) != kTypeBlobIndex) return;
+    BlobReference reference;
+    if (!BlobReference::DecodeInDatabase(value, &reference).ok()) return;  // Readers report it.
+    BlobShare& share = shares_[reference.file_number];
+    share.file = reference.file_number;
+    share.count++;
+    share.bytes += BlobRecordBytes(key.size() - kInternalKeyTrailerBytes, reference.size);
+    codecs_.emplace(reference.file_number, reference.compression);
+  }
+  void Fill(TableFinding* finding) const {
+    NewFile& file = finding->file;
+    file.blob_shares.clear();
+    for (const auto& [number, share] : shares_) file.blob_shares.push_back(share);
+    file.oldest_blob_file_number = shares_.empty() ? 0 : shares_.begin()->first;
+    finding->blob_codecs = codecs_;
+  }
+
+ private:
+  std::map<uint64_t, BlobShare> shares_;
+  std::map<uint64_t, CompressionType> codecs_;
+};
+
 // Collects bounds, sequence numbers and the order of entries.
 class EntryRange {
  public:
@@ -46,6 +84,7 @@ class EntryRange {
     if (key.size() < kInternalKeyTrailerBytes + icmp_->timestamp_size()) {
       return Status::Corruption("a key is too short");
     }
+    // A table out of order would hide entries from searches, so it is not taken into a tree.
     if (!last_.empty() && icmp_->Compare(last_, key) >= 0) {
       return Status::Corruption("entries are out of order");
     }
@@ -55,6 +94,9 @@ class EntryRange {
     return Status::OK();
   }
 
+  // Range tombstones widen the bounds, as a table must be found for keys that only they cover. The
+  // end of the last one is exclusive, which the largest sequence number expresses: it sorts before
+  // every real entry of that key.
   void TakeTombstones(const FragmentedTombstones& tombstones) {
     if (tombstones.empty()) return;
     const auto first = tombstones.fragment(0);
@@ -97,6 +139,8 @@ class EntryRange {
   SequenceNumber largest_seq_ = 0;
 };
 
+// Takes from the properties what an edit of the MANIFEST says of a table; its bounds are found by
+// reading it.
 void DescribeByProperties(const TableProperties& properties, TableFinding* finding) {
   finding->family_name = properties.column_family_name;
   finding->family_id = properties.column_family_id;
@@ -145,15 +189,19 @@ void AddAll(const FragmentedTombstones& tombstones, TableOutput* out) {
 }
 
 // Limits tombstones to the table's bounds: a table may hold longer ones, which act only within
-// them.
+// them. The MANIFEST has the bounds of a table without timestamps as bare as its keys, and those of
+// the copy have timestamps as a reader adds them.
 void KeepWithin(const NewFile& known, const InternalKeyComparator& icmp, NewFile* copy) {
-  // They are stored without timestamps.
-  if (!known.timestamps_persisted && icmp.timestamp_size() != 0) return;
-  if (icmp.Compare(copy->smallest.Encode(), known.smallest.Encode()) < 0) {
-    copy->smallest = known.smallest;
+  VersionEdit edit;
+  edit.new_files.push_back(known);
+  // Bounds that are too short for a timestamp say nothing.
+  if (!AdaptFiles(TimestampSwitch::kSame, icmp, &edit).ok()) return;
+  const NewFile& within = edit.new_files.front();
+  if (icmp.Compare(copy->smallest.Encode(), within.smallest.Encode()) < 0) {
+    copy->smallest = within.smallest;
   }
-  if (icmp.Compare(copy->largest.Encode(), known.largest.Encode()) > 0) {
-    copy->largest = known.largest;
+  if (icmp.Compare(copy->largest.Encode(), within.largest.Encode()) > 0) {
+    copy->largest = within.largest;
   }
 }
 
@@ -180,6 +228,9 @@ Status ReadTableProperties(const TableSurveyContext& context, const std::string&
   return Status::OK();
 }
 
+// The outcome is one of three: sound, if all of it was read and agrees with its properties and the
+// MANIFEST; damaged, if some entries can be copied; unreadable otherwise, as it is from the
+// beginning.
 void ExamineTable(const TableSurveyContext& context, const std::string& path, uint64_t number,
                   const NewFile* known, TableFinding* finding) {
   *finding = TableFinding();
@@ -190,9 +241,16 @@ void ExamineTable(const TableSurveyContext& context, const std::string& path, ui
   if (!finding->why.ok()) return;
   DescribeByProperties(*reader->properties(), finding);
   EntryRange range(context.icmp);
+  EntryReferences references;
   finding->why = reader->Salvage(
-      [&range](const Slice& key, const Slice&) { return range.Take(key); }, &finding->count);
+      [&](const Slice& key, const Slice& value) {
+        Status s = range.Take(key);
+        if (s.ok()) references.Take(key, value);
+        return s;
+      },
+      &finding->count);
   if (!finding->why.ok()) return;
+  references.Fill(finding);
   range.FillPoints(finding);
   if (reader->tombstones() != nullptr) {
     finding->has_tombstones = !reader->tombstones()->empty();
@@ -208,6 +266,9 @@ void ExamineTable(const TableSurveyContext& context, const std::string& path, ui
   finding->state = finding->why.ok() ? TableFinding::State::kSound : TableFinding::State::kDamaged;
 }
 
+// Copies the readable blocks in their order, which ExamineTable has checked, and skips the others.
+// The copy keeps the times and the blob references of the damaged table. An unfinished copy is
+// deleted with its TableOutput.
 Status CopyReadableEntries(const TableSurveyContext& context, const TableFinding& damaged,
                            const NewFile* known, const TableOutputContext& output,
                            const TableBuildOptions& build, NewFile* copy) {
@@ -232,6 +293,8 @@ Status CopyReadableEntries(const TableSurveyContext& context, const TableFinding
   if (reader->tombstones() != nullptr) AddAll(*reader->tombstones(), out.get());
   if (out->empty()) return Status::NotFound(damaged.path, "holds nothing that can be read");
   VARVE_RETURN_IF_ERROR(out->Finish(copy));
+  copy->oldest_blob_file_number = damaged.file.oldest_blob_file_number;
+  copy->blob_shares = damaged.file.blob_shares;
   if (known != nullptr) KeepWithin(*known, *context.icmp, copy);
   return Status::OK();
 }

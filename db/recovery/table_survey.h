@@ -5,9 +5,11 @@
 // a damaged one.
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 
+#include "varve/compression_type.h"
 #include "varve/options.h"
 
 #include "db/compaction/table_output.h"
@@ -16,6 +18,7 @@
 
 namespace varve {
 
+// The findings of a reading of a whole table.
 struct TableFinding {
   enum class State : uint8_t {
     kSound,
@@ -31,14 +34,17 @@ struct TableFinding {
   std::string family_name;
   uint64_t family_id = 0;
   std::string comparator_name;
-  // Found by reading the whole table, with the bounds of its readable entries; level 0 and no
-  // epoch.
+  // The table as a MANIFEST would describe it, with the bounds of its readable entries. Its level
+  // is 0, and it has no epoch.
   NewFile file;
   // The bounds of the point entries alone; empty if there are none.
   InternalKey first_point;
   InternalKey last_point;
   bool has_tombstones = false;
   SalvageCount count;
+  // The codec of each blob file that entries refer to, keyed by the file's number, as the first
+  // reference to it has it.
+  std::map<uint64_t, CompressionType> blob_codecs;
 };
 
 // Thread safety: none. Pointers are not owned.
@@ -53,8 +59,8 @@ struct TableSurveyContext {
 Status ReadTableProperties(const TableSurveyContext& context, const std::string& path,
                            std::shared_ptr<const TableProperties>* properties);
 
-// Checks size, footer, index and properties of the file against `known`. Corruption: it is another
-// table; NotFound, PathNotFound: there is no file.
+// Checks size, footer, index and properties of the file against `known`. Returns Corruption if it
+// is another table, and NotFound or PathNotFound if there is no file.
 Status CheckTable(const TableSurveyContext& context, const std::string& path, const NewFile& known);
 
 // Reads the whole table. `known` is its entry in the MANIFEST, or null; a table that does not match
@@ -63,8 +69,8 @@ void ExamineTable(const TableSurveyContext& context, const std::string& path, ui
                   const NewFile* known, TableFinding* finding);
 
 // Writes the readable entries of a damaged table to a new one, build.file_number, which is complete
-// and durable. Tombstones are limited to the old bounds (`known`; null: no limit). NotFound, and no
-// file, if no entry is left.
+// and durable. Tombstones are limited to the bounds of `known`, which may be null: then they are
+// not limited. If no entry is left, returns NotFound and makes no file.
 Status CopyReadableEntries(const TableSurveyContext& context, const TableFinding& damaged,
                            const NewFile* known, const TableOutputContext& output,
                            const TableBuildOptions& build, NewFile* copy);

@@ -1,14 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// FindShown is the heart. In each round it takes the source whose key comes first in the walk's
+// direction, and decides:
+//
+//     only the base has the key     shown, unless the batch deletes its range (PassCovered)
+//     only the batch has it         a value, a merge or nothing, by its updates (ShowOfBatch)
+//     both have it                  the same, and a merge may need the base's value beneath
+//     no source, or beyond the end  the walk is over; the base's error, if any, is status()
+//
+// A value of the batch is kept as offset and length (Piece), not as a pointer, because the batch's
+// string moves when the batch grows.
+
 #include "db/transaction/base_delta_iterator.h"
 
 #include <utility>
 
+#include "db/read/db_iterator.h"
 #include "db/transaction/family_options.h"
 #include "util/base/assert.h"
 #include "util/base/caught_exception.h"
+#include "util/key/entity.h"
 
 namespace varve {
 
+// Every public move runs in here: comparators, merges and lacking memory may throw, and an iterator
+// must then be invalid with a status.
 template <typename Move>
 void BaseDeltaIterator::Guarded(Move move) {
   Status s = varve::Guarded(move);
@@ -74,7 +90,7 @@ void BaseDeltaIterator::SeekToLast() {
   SeekToEnd(/*forward=*/false);
 }
 
-// The base is sought last, because the target may be a key of it.
+// In both seeks the base moves last, because `target` may point into its key().
 void BaseDeltaIterator::Seek(const Slice& target) {
   Guarded([&] {
     forward_ = true;
@@ -101,6 +117,8 @@ void BaseDeltaIterator::SeekForPrev(const Slice& target) {
   });
 }
 
+// With an extractor the base may be in a prefix mode, in which a seek to a key of another prefix
+// finds nothing; so it steps.
 void BaseDeltaIterator::MoveBaseUpTo(const Slice& key) {
   if (!base_->Valid() || Compare(base_->key(), key) >= 0) return;
   if (extractor_ == nullptr) {
@@ -127,6 +145,8 @@ void BaseDeltaIterator::KeepBaseWithinBounds() {
   }
 }
 
+// In its direction each source stands on the key that was shown, or beyond it. In the other
+// direction it must stand beyond it on the other side, so both are placed anew.
 void BaseDeltaIterator::Turn(bool forward) {
   const std::string from = key().ToString();
   const bool steps = extractor_ != nullptr && base_->Valid();
@@ -176,6 +196,9 @@ void BaseDeltaIterator::Prev() {
   });
 }
 
+// *order is negative if the batch's key comes first in the walk's direction, 0 if both have it,
+// positive if the base's does. An error of the base ends the walk even where the batch could go on:
+// what the base would have shown in between is unknown.
 bool BaseDeltaIterator::NextSource(int* order) {
   const bool has_base = base_->Valid();
   if (!has_base && !base_->status().ok()) return false;
@@ -231,9 +254,27 @@ bool BaseDeltaIterator::PassCovered() {
   return true;
 }
 
+namespace {
+
+// True if the iterator stands on an entity. One that has only the default column shows the same
+// columns as a plain value, so the iterator is asked; one of another maker cannot tell, and such an
+// entity counts as a plain value.
+bool ShowsEntity(Iterator* it) {
+  const WideColumns& columns = it->columns();
+  if (columns.size() != 1 || columns.front().name() != kDefaultWideColumnName) return true;
+  std::string answer;
+  return it->GetProperty(kIteratorIsEntity, &answer).ok() && answer == "1";
+}
+
+}  // namespace
+
+// Returns true if the walk ends here, with an entry or an error; false if the batch deletes the
+// key, so that both sources pass it.
 bool BaseDeltaIterator::ShowOfBatch(bool is_in_base) {
   BatchIndex::Family* const family = cursor_.family();
   BatchAnswer answer;
+  // The key's newest entry is where the cursor stands in a forward walk; in a backward one it
+  // stands on the oldest.
   const Slice key = cursor_.key();
   key_ = PieceOf(key);
   status_ =
@@ -245,21 +286,58 @@ bool BaseDeltaIterator::ShowOfBatch(bool is_in_base) {
     VARVE_ASSERT(answer.IsComplete());
     if (answer.base == BatchAnswer::Base::kAbsent) return false;
     value_ = PieceOf(answer.value);
-  } else {
-    const Slice* base = answer.base == BatchAnswer::Base::kValue ? &answer.value : nullptr;
-    Slice beneath;
-    if (is_in_base && !answer.IsComplete()) {
-      if (!base_->PrepareValue()) return true;
-      beneath = base_->value();
-      base = &beneath;
-    }
-    Slice result;
-    status_ = merger_.Merge(key, base, answer.operands, &merged_, &result);
-    if (!status_.ok()) return true;
-    if (result.data() != merged_.data()) merged_.assign(result.data(), result.size());
+    is_entity_ = answer.form == ValueForm::kEntity;
+  } else if (!MergeShown(key, answer, is_in_base)) {
+    return true;
   }
+  if (is_entity_) status_ = CheckEntity(Stored());
+  if (!status_.ok()) return true;
   at_ = is_in_base ? At::kBoth : At::kBatch;
   return true;
+}
+
+bool BaseDeltaIterator::MergeShown(const Slice& key, const BatchAnswer& answer, bool is_in_base) {
+  const Slice* base = answer.base == BatchAnswer::Base::kValue ? &answer.value : nullptr;
+  ValueForm form = answer.form;
+  Slice beneath;
+  std::string entity;
+  if (is_in_base && !answer.IsComplete()) {
+    if (!base_->PrepareValue()) return false;
+    beneath = base_->value();
+    base = &beneath;
+    if (ShowsEntity(base_.get())) {
+      status_ = EncodeEntity(base_->columns(), &entity);
+      if (!status_.ok()) return false;
+      beneath = entity;
+      form = ValueForm::kEntity;
+    }
+  }
+  Slice result;
+  status_ = merger_.Merge(key, base, answer.operands, &merged_, &result, &form);
+  if (!status_.ok()) return false;
+  if (result.data() != merged_.data()) merged_.assign(result.data(), result.size());
+  is_entity_ = form == ValueForm::kEntity;
+  return true;
+}
+
+// A shown entity was checked, so it can be decoded.
+Slice BaseDeltaIterator::value() const {
+  if (at_ == At::kBase) return base_->value();
+  if (!is_entity_) [[likely]]
+    return Stored();
+  Slice column;
+  DefaultColumnOf(Stored(), &column).PermitUncheckedError();
+  return column;
+}
+
+const WideColumns& BaseDeltaIterator::columns() const {
+  if (at_ == At::kBase) return base_->columns();
+  if (is_entity_) {
+    DecodeEntity(Stored(), &columns_).PermitUncheckedError();
+  } else {
+    columns_.assign(1, WideColumn(kDefaultWideColumnName, Stored()));
+  }
+  return columns_;
 }
 
 bool BaseDeltaIterator::PrepareValue() {

@@ -45,10 +45,8 @@ class BaseDeltaIterator final : public Iterator {
   void Next() override;
   void Prev() override;
   Slice key() const override { return at_ == At::kBase ? base_->key() : BytesOf(key_); }
-  Slice value() const override {
-    if (at_ == At::kBase) return base_->value();
-    return is_merged_ ? Slice(merged_) : BytesOf(value_);
-  }
+  Slice value() const override;
+  const WideColumns& columns() const override;
   Slice timestamp() const override { return at_ == At::kBase ? base_->timestamp() : Slice(); }
   Status status() const override { return status_.ok() ? base_->status() : status_; }
   bool PrepareValue() override;
@@ -67,11 +65,13 @@ class BaseDeltaIterator final : public Iterator {
   [[nodiscard]] Slice BytesOf(const Piece& piece) const {
     return Slice(cursor_.batch().data() + piece.at, piece.size);
   }
+  // Returns the place of bytes that lie in the batch.
   [[nodiscard]] Piece PieceOf(const Slice& bytes) const;
   template <typename Move>
   void Guarded(Move move);
   // Moves to the first or the last key, whose prefix then limits the iteration.
   void SeekToEnd(bool forward);
+  // Changes the direction: both sources seek to the other side of the shown key.
   void Turn(bool forward);
   // Moves the base from a position before `key` to the first key at or after it.
   void MoveBaseUpTo(const Slice& key);
@@ -79,35 +79,56 @@ class BaseDeltaIterator final : public Iterator {
   void MoveBaseBelow(const Slice& key);
   // Moves the base into the bounds, in case it was made without them.
   void KeepBaseWithinBounds();
+  // Finds the next key to show from where the sources stand, passing what is deleted or out of
+  // bounds.
   void FindShown();
   // Compares the sources' keys in the direction of the iteration: *order is negative if the batch's
   // comes first, 0 for equal keys. Returns false if both are at their end, or the base has failed.
   bool NextSource(int* order);
   // True if the key is beyond the bounds or the prefix.
   [[nodiscard]] bool IsBeyondEnd(const Slice& key) const;
+  // Limits the iteration to the prefix of the key, if the options ask for it.
   void SetPrefixOf(const Slice& key);
+  // True if the key has the prefix that limits the iteration.
   [[nodiscard]] bool IsInPrefix(const Slice& key) const;
+  // Returns the value that is not the base's, in its stored form.
+  [[nodiscard]] Slice Stored() const { return is_merged_ ? Slice(merged_) : BytesOf(value_); }
+  // Merges the operands of the batch onto its own base, or onto that of the base iterator. Returns
+  // false if the base could not be read.
+  bool MergeShown(const Slice& key, const BatchAnswer& answer, bool is_in_base);
   // Computes the value of the cursor's key. Returns false if it is deleted, true if it is shown or
   // the iteration has failed.
   bool ShowOfBatch(bool is_in_base);
+  // Moves the base behind the range deletion that covers its key. Returns false if its key is not
+  // covered.
   bool PassCovered();
 
   [[nodiscard]] int Compare(const Slice& a, const Slice& b) const {
     return cursor_.family()->icmp().CompareKey(a, b);
   }
+  // The base, and the position among the batch's updates.
   const std::unique_ptr<Iterator> base_;
   BatchCursor cursor_;
   BatchMerger merger_;
+  // Bounds of the options; null: none.
   const Slice* lower_ = nullptr;
   const Slice* upper_ = nullptr;
   std::shared_ptr<const SliceTransform> extractor_;  // Null unless the prefix limits the iteration.
+  // The prefix that the iteration stays in, if the options ask for one.
   bool has_prefix_ = false;
   std::string prefix_;
+  // Direction in which base and cursor stand ready.
   bool forward_ = true;
+  // Where the current entry comes from.
   At at_ = At::kNowhere;
   Piece key_;
   Piece value_;
+  // True if the value is the result of a merge, in merged_.
   bool is_merged_ = false;
+  bool is_entity_ = false;  // True if it is an entity in its stored form, which was checked.
+  // Columns of the shown entry, decoded when they are first asked for.
+  mutable WideColumns columns_;
+  // Result of the last merge.
   std::string merged_;
   Status status_;
 };

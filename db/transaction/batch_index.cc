@@ -1,4 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// Additions are noted as stretches of bytes, in constant time, and indexed when somebody reads. A
+// rollback cuts the notes; what was indexed behind the cut is taken out again record by record,
+// newest first, or, if that would be most of the index, everything is forgotten and indexed again
+// later.
+//
+// Counters tell cursors what has happened: changes_ that their place must be searched again,
+// rollbacks_ that their entry may be gone.
+
 #include "db/transaction/batch_index.h"
 
 #include <algorithm>
@@ -14,7 +23,7 @@ namespace {
 
 bool IsIndexed(ValueType type) {
   return type == kTypeValue || type == kTypeMerge || type == kTypeDeletion ||
-         type == kTypeSingleDeletion || type == kTypeRangeDeletion;
+         type == kTypeSingleDeletion || type == kTypeRangeDeletion || type == kTypeWideColumnEntity;
 }
 
 }  // namespace
@@ -39,6 +48,8 @@ void BatchIndex::NoteTimestamps(const Comparator* comparator) {
   timestamp_bytes_max_ = std::max(timestamp_bytes_max_, comparator->timestamp_size());
 }
 
+// Everything that NoteAdded needs is made here: it comes after the record is in the batch, and must
+// not fail.
 void BatchIndex::BeforeAdding(size_t bytes, ColumnFamilyHandle* column_family) {
   if (column_family != nullptr && column_family != last_handle_) {
     FindFamily(column_family->GetID(), column_family->GetComparator());
@@ -50,6 +61,7 @@ void BatchIndex::BeforeAdding(size_t bytes, ColumnFamilyHandle* column_family) {
     MoveToLarger(room);
 }
 
+// Without cursors nobody shows bytes, and the string may grow as it likes.
 void BatchIndex::MoveToLarger(size_t bytes) {
   const std::shared_ptr<Outgrown> outgrown = outgrown_.lock();
   if (outgrown == nullptr) return;
@@ -109,6 +121,8 @@ void BatchIndex::ForEachFamily(const std::function<void(uint32_t, Family&)>& vis
   for (auto& [id, family] : families_) visit(id, *family);
 }
 
+// Half an index would be worse than none, so a failure forgets it all; the notes remain, and the
+// next read begins anew.
 void BatchIndex::IndexNoted() {
   if (batch_->size() < noted_) {
     Forget();  // The batch was truncated without a note.
@@ -145,6 +159,7 @@ void BatchIndex::IndexFrom(size_t from, size_t to) {
   }
 }
 
+// Forgets what was indexed, and none of the notes.
 void BatchIndex::Forget() noexcept {
   for (auto& [id, family] : families_) {
     family->keys.Clear();

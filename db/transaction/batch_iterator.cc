@@ -1,4 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// Shows the entries of a batch. With overwrite_key each key shows its newest update that is no
+// merge, and the merges above it; without it every update is shown, newest first.
+//
+//      entries of one key, newest first:   merge d | merge c | put b | delete a
+//      shown with overwrite_key:           merge d   merge c   put b
+
 #include "db/transaction/batch_iterator.h"
 
 #include <utility>
@@ -24,6 +31,8 @@ WriteType WriteTypeOf(ValueType type) {
       return kPutRecord;
     case kTypeMerge:
       return kMergeRecord;
+    case kTypeWideColumnEntity:
+      return kPutEntityRecord;
     case kTypeDeletion:
       return kDeleteRecord;
     case kTypeSingleDeletion:
@@ -85,6 +94,8 @@ void BatchIterator::Prev() {
   });
 }
 
+// A backward walk comes to the oldest entry of a key first. It goes to the newest, and down again
+// to the oldest that is shown.
 void BatchIterator::PassOverwritten() {
   if (!overwrites_ || !cursor_.Valid()) return;
   const uint32_t oldest = cursor_.offset();

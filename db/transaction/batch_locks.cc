@@ -1,4 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// Collects the keys and ranges of a batch, sorts them by family and bytes, and locks them in this
+// order. Two batches that want the same keys therefore meet at the first common one, and no cycle
+// can arise among them. Duplicates need no care: a second request for a key that the owner has is
+// granted at once.
+
 #include "db/transaction/batch_locks.h"
 
 #include <algorithm>
@@ -17,6 +23,9 @@ class BatchLocks::Collector final : public WriteBatch::Handler {
   explicit Collector(TransactionHost* host) : host_(host) {}
 
   Status PutCF(uint32_t family, const Slice& key, const Slice& /*value*/) override {
+    return Add(family, key);
+  }
+  Status PutEntityCF(uint32_t family, const Slice& key, const Slice& /*entity*/) override {
     return Add(family, key);
   }
   Status MergeCF(uint32_t family, const Slice& key, const Slice& /*value*/) override {
@@ -54,6 +63,8 @@ class BatchLocks::Collector final : public WriteBatch::Handler {
   std::vector<Wanted> wanted_;
 };
 
+// Keys go first: a range that others wait for must not seem free while one of its owner's keys is
+// still locked (LockRanges::Yields).
 BatchLocks::~BatchLocks() {
   for (HeldLock* key : keys_) table_->Unlock(key);
   for (HeldRange& range : ranges_) table_->UnlockRange(&range);
@@ -64,6 +75,7 @@ Status BatchLocks::Lock(WriteBatch* batch, TransactionID id, const LockPatience&
   Collector collector(host_);
   VARVE_RETURN_IF_ERROR(batch->Iterate(&collector));
   const std::vector<Wanted> wanted = collector.TakeSorted();
+  // With the room made, a lock that was taken is always noted.
   keys_.reserve(wanted.size());
   for (const Wanted& one : wanted) VARVE_RETURN_IF_ERROR(LockOne(one, patience));
   return Status::OK();
@@ -80,6 +92,7 @@ Status BatchLocks::LockOne(const Wanted& wanted, const LockPatience& patience) {
     if (had.added) keys_.push_back(had.held);
     return Status::OK();
   }
+  // An empty range locks nothing; the write refuses a reversed one.
   if (comparator->CompareWithoutTimestamp(wanted.key, false, wanted.end, false) >= 0) {
     return Status::OK();
   }

@@ -12,6 +12,7 @@
 #include "varve/status.h"
 
 #include "db/transaction/batch_index.h"
+#include "util/key/entity.h"
 
 namespace varve {
 
@@ -29,8 +30,9 @@ struct BatchAnswer {
   };
 
   Base base = Base::kUnknown;
-  Slice value;                  // Set with kValue.
-  std::vector<Slice> operands;  // Merged on top of the base, oldest first.
+  Slice value;                         // Set with kValue.
+  ValueForm form = ValueForm::kPlain;  // That of the value.
+  std::vector<Slice> operands;         // Merged on top of the base, oldest first.
 
   // True if data beneath the batch does not affect the result.
   [[nodiscard]] bool IsComplete() const { return base != Base::kUnknown; }
@@ -52,7 +54,7 @@ class BatchMerger {
   // Works like MergeCaller::Full: *result is one of the inputs, or *buffer. `base` is null for
   // none.
   Status Merge(const Slice& key, const Slice* base, const std::vector<Slice>& operands,
-               std::string* buffer, Slice* result);
+               std::string* buffer, Slice* result, ValueForm* form);
 
  private:
   ColumnFamilyHandle* const column_family_;

@@ -4,6 +4,22 @@
 // Indexes the updates of single keys of one column family in a batch, in key order, those of one
 // key newest first. The keys are stored in the batch: an entry consists of eight bytes of its key
 // and the offset of its record.
+//
+//      directory   first_prefixes_ [ ab.. | cd.. | kx.. ]
+//                                     |      |      |
+//      leaves_     prefixes  [ab ab b0 ..] [cd cf ..] [kx ..]      up to 64 entries each
+//                  offsets   [97 12 40 ..] [..      ] [..   ]
+//                              |   '- older record of the same key: a smaller offset
+//      batch       ...[record]...[record]...[record]...
+//
+// A record's offset is also its age: updates are appended, so of two records of one key the one
+// with the larger offset is the newer. That is why no sequence number is stored.
+//
+// Invariants
+// 1. Entries ascend by key, and within a key descend by offset, across all leaves.
+// 2. No leaf is empty, and first_prefixes_[i] is the first prefix of leaf i.
+// 3. Prefixes order entries as keys do, or are equal. They are computed after the bytes in common_;
+//    a key without these bytes gets the least or the largest prefix.
 
 #include <cstddef>
 #include <cstdint>
@@ -22,7 +38,7 @@ namespace varve {
 inline bool RecordNamesFamily(ValueType tag) {
   return tag == kTypeColumnFamilyValue || tag == kTypeColumnFamilyDeletion ||
          tag == kTypeColumnFamilyMerge || tag == kTypeColumnFamilySingleDeletion ||
-         tag == kTypeColumnFamilyRangeDeletion;
+         tag == kTypeColumnFamilyRangeDeletion || tag == kTypeColumnFamilyWideColumnEntity;
 }
 
 // Returns the key, with its timestamp, of a record that is known to be complete.
@@ -61,6 +77,7 @@ class KeyIndex {
   void InsertAll(const std::vector<uint32_t>& offsets);
   // Removes a record, which must be the newest of all.
   void Remove(uint32_t offset);
+  // Removes all entries, for a batch that was cleared or rolled back.
   void Clear() noexcept;
   // Requires that the index is empty.
   void SetComparator(const InternalKeyComparator& icmp) { icmp_ = icmp; }
@@ -69,6 +86,7 @@ class KeyIndex {
   [[nodiscard]] const std::string& batch() const { return *batch_; }
   [[nodiscard]] size_t size() const { return size_; }
 
+  // Returns the place of the first entry, which is End() if there is none.
   [[nodiscard]] Place Begin() const { return {}; }
   [[nodiscard]] Place End() const { return {leaves_.size(), 0}; }
   // Returns the first entry that is of a later key, or of this key and no newer than `newest`.
@@ -78,6 +96,7 @@ class KeyIndex {
 
   [[nodiscard]] bool AtEnd(const Place& place) const { return place.leaf == leaves_.size(); }
   [[nodiscard]] bool AtBegin(const Place& place) const { return place.leaf == 0 && place.at == 0; }
+  // Moves to the next entry. Requires that the place is not End().
   void Next(Place* place) const;
   // Requires that the place is not Begin().
   void Prev(Place* place) const;
@@ -93,6 +112,7 @@ class KeyIndex {
   }
 
  private:
+  // Entries of a leaf: a binary search of a few cache lines.
   static constexpr size_t kLeafEntries = 64;
   // Entries in a leaf after a rebuild, which leaves room for more.
   static constexpr size_t kLeafFill = 48;
@@ -102,25 +122,35 @@ class KeyIndex {
   // An index that has grown by this factor through single insertions is rebuilt.
   static constexpr size_t kGrowth = 8;
 
+  // Sorted entries: prefixes of the keys, and where their records lie in the batch.
   struct Leaf {
     size_t count = 0;
     uint64_t prefixes[kLeafEntries];
     uint32_t offsets[kLeafEntries];
   };
+  // A key as it is compared: by its prefix, and in full if prefixes are equal.
   struct Entry {
     uint64_t prefix;
     uint32_t offset;
   };
 
+  // Returns the number by which the key is compared first; 0 for all keys if the comparator's order
+  // is not that of bytes.
   [[nodiscard]] uint64_t PrefixOf(const Slice& key) const;
+  // Compares two entries in the order of the index.
   [[nodiscard]] bool IsBefore(const Entry& a, const Entry& b) const;
+  // Adds the record at this offset, which is newer than all others of its key.
   void Insert(uint32_t offset);
   // Splits a full leaf to make room, and adjusts the place.
   void Split(Place* place);
   // Puts all existing entries and these into new leaves.
   void Rebuild(const std::vector<uint32_t>& added);
+  // Sets common_ to what all these keys begin with, and the size at which that is done again.
   void FindCommonPrefix(const std::vector<Entry>& entries);
+  // Replaces all leaves by new ones with these entries. Throws std::bad_alloc, with nothing
+  // changed.
   void SetEntries(const std::vector<Entry>& entries);
+  // Returns a leaf whose arrays are not initialised.
   static std::unique_ptr<Leaf> NewLeaf();
 
   const std::string* batch_;

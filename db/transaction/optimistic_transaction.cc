@@ -1,4 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// Commit validates in a loop:
+//
+//      limits: each key must be unchanged since its number
+//      WriteIf: the commit path compares the limits with its stamps, under its lock
+//         allowed  -> the write has its place; done
+//         refused  -> LookUp: wait until all assigned writes are visible, look each key up
+//                       changed   -> Busy
+//                       unchanged -> the limits rise to what was visible; try again
+//
+// A refusal is no proof of a conflict, because keys share stamps. The look-up decides, and each
+// round knows more than the last one.
+
 #include "db/transaction/optimistic_transaction.h"
 
 #include <algorithm>
@@ -37,6 +50,9 @@ Status OptimisticTransaction::CheckActive() {
 
 // ---- Keys ----
 
+// No lock is taken; what is noted is the key and the newest number at which it can be said to be
+// unchanged: the snapshot's, or the visible one of now. Everything that may fail for lack of memory
+// comes before the note is changed.
 Status OptimisticTransaction::Use(ColumnFamilyHandle* family, const Slice& key, const KeyUse& use,
                                   UseNote* note) {
   VARVE_RETURN_IF_ERROR(CheckActive());
@@ -50,6 +66,8 @@ Status OptimisticTransaction::Use(ColumnFamilyHandle* family, const Slice& key, 
   if (use.assume_tracked && tracked_.Find(id, key, hash) == nullptr) {
     return Status::InvalidArgument("transaction: assume_tracked, and the key is not tracked");
   }
+  // The hold must exist before the number is read: changes between the two would otherwise leave no
+  // evidence.
   VARVE_RETURN_IF_ERROR(HoldEvidence());
   const SequenceNumber now = has_snapshot() ? snapshot_sequence() : db_->GetLatestSequenceNumber();
   if (!marks_.empty() && uses_.size() == uses_.capacity()) uses_.reserve(2 * uses_.size() + 1);
@@ -59,6 +77,8 @@ Status OptimisticTransaction::Use(ColumnFamilyHandle* family, const Slice& key, 
     tracked->unchanged_since = now;
     tracked->was_read = false;
   }
+  // A key that was used before keeps the older of the two numbers: Commit has to find it unchanged
+  // since the first use.
   *note = {tracked, use.write, added, /*upgraded=*/false, tracked->unchanged_since};
   tracked->unchanged_since = std::min(tracked->unchanged_since, now);
   if (!marks_.empty()) uses_.push_back({tracked, use.write});
@@ -77,6 +97,10 @@ void OptimisticTransaction::TakeBack(const UseNote& note) {
   tracked->unchanged_since = note.unchanged_since;
 }
 
+// Without it a compaction might drop the newer version that proves a change, or a deletion with all
+// that it deleted. A snapshot of the transaction does this by itself. Otherwise one of the
+// database's slots for this is taken, which costs less than a snapshot, and a snapshot if none is
+// free.
 Status OptimisticTransaction::HoldEvidence() {
   if (has_snapshot()) {
     if (snapshot_sequence() >= evidence_since_) return Status::OK();
@@ -113,6 +137,7 @@ void OptimisticTransaction::NoteFound(ColumnFamilyHandle* family, const Slice& k
   found->was_read = true;
 }
 
+// The record stays, unused; Commit passes over keys that are not in use.
 void OptimisticTransaction::UndoGetForUpdate(ColumnFamilyHandle* family, const Slice& key) {
   if (!host_->CheckHandle(FamilyOr(family)).ok()) return;
   TrackedKey* const tracked = Find(FamilyOr(family), key);
@@ -158,10 +183,12 @@ Status OptimisticTransaction::CheckCommit() {
 Status OptimisticTransaction::Commit() try {
   VARVE_RETURN_IF_ERROR(CheckCommit());
   if (announced()) [[unlikely]] {
+    // The notifier may have ended or changed the transaction, so it is checked again.
     VARVE_RETURN_IF_ERROR(CommitsSnapshot());
     VARVE_RETURN_IF_ERROR(CheckCommit());
   }
   WriteBatch* const updates = batch_.GetWriteBatch();
+  // Without updates there is no write to carry the condition, and the look-up alone decides.
   if (updates->GetDataSize() <= kBatchHeaderBytes) {
     VARVE_RETURN_IF_ERROR(LookUp());
   } else {
@@ -175,6 +202,8 @@ Status OptimisticTransaction::Commit() try {
   return CaughtException();
 }
 
+// The limits are compared in the same hold of a lock in which the write gets its number
+// (db/write/key_stamps.h), so no other write can come between the check and the write.
 Status OptimisticTransaction::WriteIfUnchanged(WriteBatch* updates) {
   limits_.clear();
   for (const TrackedKey* key = tracked_.first(); key != nullptr; key = key->next) {
@@ -192,6 +221,8 @@ Status OptimisticTransaction::WriteIfUnchanged(WriteBatch* updates) {
 Status OptimisticTransaction::LookUp() {
   limits_.clear();
   if (tracked_.first() == nullptr) return Status::OK();
+  // The look-ups below see every write up to this number, so a bucket's stamp up to it says nothing
+  // new, and the next attempt may be refused only by later writes.
   const SequenceNumber known = host_->WaitForAllWrites();
   for (const TrackedKey* key = tracked_.first(); key != nullptr; key = key->next) {
     if (!key->in_use()) continue;
@@ -199,6 +230,8 @@ Status OptimisticTransaction::LookUp() {
     TransactionHost::NewestWrite newest{.found = true};
     // Nothing is known of a dropped family; the write returns the error.
     if (family != nullptr) VARVE_RETURN_IF_ERROR(host_->FindNewest(family, key->key, &newest));
+    // A key that was read and is nowhere any more, or whose family lost files since, may have
+    // changed without leaving evidence.
     const bool vanished =
         (key->was_read && !newest.found) ||
         (family != nullptr && host_->NewestDroppedWithFiles(family) > key->unchanged_since);
@@ -237,7 +270,9 @@ void OptimisticTransaction::ForgetUses() {
 // ---- What there is not ----
 
 Status OptimisticTransaction::Prepare() {
-  return Status::InvalidArgument("Prepare: optimistic transactions have no two phases");
+  // Programs compare these words, which are RocksDB's.
+  return Status::InvalidArgument("Two phase commit not supported for optimistic transactions",
+                                 "Prepare");
 }
 
 Status OptimisticTransaction::SetName(const TransactionName& /*name*/) {

@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// Writes without a transaction lock what they write, for their own duration. A single key is locked
+// by an owner on the stack (WithKey); a batch locks its keys and ranges in one order that all
+// batches share (BatchLocks), so that two batches cannot deadlock.
+
 #include "db/transaction/pessimistic_transaction_db.h"
 
 #include <algorithm>
@@ -88,6 +93,8 @@ PessimisticTransactionDB::~PessimisticTransactionDB() {
   DeleteRecovered(registry_.get());
 }
 
+// Makes one transaction for each section that the opening found prepared and undecided. Runs before
+// there is a TransactionDB, so no transaction of the program can have one of their locks.
 Status PessimisticTransactionDB::AdoptSections(DB* db, TransactionHost* host,
                                                const TransactionDBOptions& options,
                                                TransactionRegistry* registry) {
@@ -97,6 +104,7 @@ Status PessimisticTransactionDB::AdoptSections(DB* db, TransactionHost* host,
     s = Guarded([&] {
       auto txn = std::make_unique<PessimisticTransaction>(db, host, registry);
       TransactionOptions of_txn;
+      // A recovered transaction never waits: its locks are adopted beside other holders.
       of_txn.lock_timeout = 0;
       txn->Begin(WriteOptions(), of_txn, options.transaction_lock_timeout);
       PreparedSection* const section = sections.back();
@@ -111,10 +119,12 @@ Status PessimisticTransactionDB::AdoptSections(DB* db, TransactionHost* host,
       }
       txn->SetLockTimeout(options.transaction_lock_timeout);
       txn->ListRecovered();
+      // The registry's list owns it now; GetAllPreparedTransactions shows it to the program.
       (void)txn.release();
       return Status::OK();
     });
   }
+  // After a failure the sections that were not adopted can be claimed by the next opening.
   for (PreparedSection* section : sections) host->AbandonSection(section);
   if (!s.ok()) DeleteRecovered(registry);
   return s;
@@ -185,11 +195,15 @@ LockPatience PessimisticTransactionDB::PlainPatience() const {
 }
 
 template <typename WriteIt>
+// Locks, writes, and releases at the end of the scope, when the write is visible. The order of the
+// two objects matters: the guard unlocks before the owner, in whose memory the record lies, is
+// gone.
 Status PessimisticTransactionDB::WithKey(ColumnFamilyHandle* family, const Slice& key,
                                          WriteIt write) try {
   VARVE_RETURN_IF_ERROR(host_->CheckUpdate(family));
   if (skip_concurrency_control_) return write();
   LockOwner owner;
+  // The write has an id of its own, so that deadlock reports can name it.
   owner.Begin(TakeTransactionIds(1), /*expires_at=*/0);
   const LockPatience patience = PlainPatience();
   LockTable::Had had;
@@ -243,6 +257,24 @@ Status PessimisticTransactionDB::Merge(const WriteOptions& options, ColumnFamily
   return WithKey(family, key, [&] { return db_->Merge(options, family, key, value); });
 }
 
+Status PessimisticTransactionDB::PutEntity(const WriteOptions& options, ColumnFamilyHandle* family,
+                                           const Slice& key, const WideColumns& columns) {
+  return WithKey(family, key, [&] { return db_->PutEntity(options, family, key, columns); });
+}
+
+// Several families mean several locks, so it goes the way of a batch.
+Status PessimisticTransactionDB::PutEntity(const WriteOptions& options, const Slice& key,
+                                           const AttributeGroups& groups) try {
+  for (const AttributeGroup& group : groups) {
+    VARVE_RETURN_IF_ERROR(host_->CheckUpdate(group.column_family()));
+  }
+  WriteBatch batch;
+  VARVE_RETURN_IF_ERROR(batch.PutEntity(key, groups));
+  return WithBatch(&batch, [&] { return db_->Write(options, &batch); });
+} catch (...) {
+  return CaughtException();
+}
+
 Status PessimisticTransactionDB::DeleteRange(const WriteOptions& options,
                                              ColumnFamilyHandle* family, const Slice& begin,
                                              const Slice& end) try {
@@ -267,6 +299,7 @@ Status PessimisticTransactionDB::DeleteRange(const WriteOptions& options,
 
 Status PessimisticTransactionDB::WithBatch(WriteBatch* updates, const WriteLocked& write) try {
   if (updates == nullptr) return Status::InvalidArgument("write: the batch is null");
+  if (skip_concurrency_control_) return write();
   BatchLocks locks(&registry_->locks, host_);
   VARVE_RETURN_IF_ERROR(locks.Lock(updates, TakeTransactionIds(1), PlainPatience()));
   return write();
@@ -277,7 +310,7 @@ Status PessimisticTransactionDB::WithBatch(WriteBatch* updates, const WriteLocke
 Status PessimisticTransactionDB::Write(const WriteOptions& options,
                                        const TransactionDBWriteOptimizations& optimizations,
                                        WriteBatch* updates) {
-  if (optimizations.skip_concurrency_control || skip_concurrency_control_) {
+  if (optimizations.skip_concurrency_control) {
     return db_->Write(options, updates);
   }
   return WithBatch(updates, [&] { return db_->Write(options, updates); });

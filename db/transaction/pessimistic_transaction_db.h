@@ -3,6 +3,15 @@
 
 // PessimisticTransactionDB is a database whose writes lock their keys, within transactions and
 // without.
+//
+// Reads pass through to the database below. A write without a transaction is a small transaction of
+// its own: it locks its key, or the keys of its batch in one global order (batch_locks.h), writes,
+// and unlocks. So it waits for transactions that hold the keys, and can neither overwrite what they
+// have read for update nor deadlock with another such write.
+//
+// Opening takes three steps, so that a failure leaves nothing half owned: NewRegistry makes the
+// shared state, AdoptSections makes transactions of what was prepared before a crash, with their
+// locks, and only then the constructor wraps the database.
 
 #include <functional>
 #include <memory>
@@ -36,10 +45,14 @@ class PessimisticTransactionDB final : public TransactionDB {
                            std::unique_ptr<TransactionRegistry> registry) noexcept;
   ~PessimisticTransactionDB() override;
 
+  // Returns a new transaction, or `old_txn` begun again; null if memory is out, or `old_txn`
+  // belongs to another database.
   Transaction* BeginTransaction(const WriteOptions& write_options,
                                 const TransactionOptions& txn_options,
                                 Transaction* old_txn) override;
+  // Returns the transaction with this name, which its creator owns; null: there is none.
   Transaction* GetTransactionByName(const TransactionName& name) override;
+  // Lists prepared transactions, of this opening and recovered ones.
   void GetAllPreparedTransactions(std::vector<Transaction*>* trans) override;
   std::unordered_multimap<uint32_t, KeyLockInfo> GetLockStatusData() override {
     return registry_->locks.KeysLocked();
@@ -69,6 +82,11 @@ class PessimisticTransactionDB final : public TransactionDB {
 
   using TransactionDB::Delete;
   using TransactionDB::DeleteRange;
+  using TransactionDB::PutEntity;
+  Status PutEntity(const WriteOptions& options, ColumnFamilyHandle* family, const Slice& key,
+                   const WideColumns& columns) override;
+  Status PutEntity(const WriteOptions& options, const Slice& key,
+                   const AttributeGroups& groups) override;
   using TransactionDB::Merge;
   using TransactionDB::Put;
   using TransactionDB::SingleDelete;
@@ -107,12 +125,19 @@ class PessimisticTransactionDB final : public TransactionDB {
   template <typename WriteIt>
   Status WithKey(ColumnFamilyHandle* family, const Slice& key, WriteIt write);
   Status WithBatch(WriteBatch* updates, const WriteLocked& write);
+  // Returns how long writes without a transaction wait for locks (default_lock_timeout); they
+  // search no deadlocks.
   LockPatience PlainPatience() const;
 
+  // The database at the root of the stack; borrowed, lives as long as db_.
   TransactionHost* const host_;
+  // Milliseconds; negative: unlimited. For transactions that set none of their own.
   const int64_t transaction_lock_timeout_;
+  // Milliseconds; for writes without a transaction.
   const int64_t default_lock_timeout_;
+  // True if the user promises that writes without a transaction never conflict.
   const bool skip_concurrency_control_;
+  // Owned; all transactions of this database must be destroyed before.
   const std::unique_ptr<TransactionRegistry> registry_;
 };
 

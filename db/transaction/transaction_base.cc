@@ -1,4 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// Every call that locks, tracks or writes follows the same pattern (Step in the header): check what
+// can be checked without a change, use the key, add the update, and take the use back if that
+// fails. So a call that returns an error has changed nothing, and the transaction can go on.
+//
+// Calls without a status, SetSnapshot and PutLogData, cannot report a lack of memory. They note it,
+// and every later step fails until the user repeats or clears what is missing (CheckWhole).
+
 #include "db/transaction/transaction_base.h"
 
 #include <time.h>
@@ -8,19 +16,24 @@
 
 #include "varve/iterator.h"
 
+#include "db/read/family_iterators.h"
 #include "db/write/batch_reader.h"
 #include "util/base/canary.h"
+#include "util/key/entity.h"
 
 namespace varve {
 
 namespace {
 
+// Returns milliseconds of a clock that is read without a system call and without reading the
+// hardware counter.
 uint64_t CoarseMillis() {
   timespec now{};
   clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
   return static_cast<uint64_t>(now.tv_sec) * 1000 + static_cast<uint64_t>(now.tv_nsec) / 1'000'000;
 }
 
+// Returns the parts as one string: locks and the index need the key in one piece.
 std::string Joined(const SliceParts& parts) {
   std::string joined;
   for (int i = 0; i < parts.num_parts; i++) {
@@ -74,6 +87,8 @@ void TransactionBase::SetSnapshot() {
   lacks_snapshot_ = snapshot_ == nullptr;
 }
 
+// The deleter captures the database and not this object, as a program may keep the snapshot beyond
+// the transaction. Returns null on any failure, for callers that have no status.
 std::shared_ptr<const Snapshot> TransactionBase::NewSnapshot() const noexcept {
   std::shared_ptr<const Snapshot> taken;
   BestEffort([&] {
@@ -98,6 +113,8 @@ void TransactionBase::ClearSnapshot() {
   notifier_.reset();
 }
 
+// The snapshot before it is kept until the step has succeeded, since SettleSnapshot may have to put
+// it back.
 Status TransactionBase::TakeItNow() {
   std::shared_ptr<const Snapshot> taken = NewSnapshot();
   if (taken == nullptr) {
@@ -111,6 +128,8 @@ Status TransactionBase::TakeItNow() {
   return Status::OK();
 }
 
+// Called at the end of the step, when nothing of the transaction is used any more: the notifier may
+// do anything with it, also end it.
 void TransactionBase::SettleSnapshot(bool keep) {
   untold_ = false;
   if (!keep) {
@@ -139,6 +158,8 @@ Status TransactionBase::WhatItLacks() const {
 // ---- Save points ----
 
 void TransactionBase::SetSavePoint() {
+  // Three stacks grow together. If one of them cannot, those before it are undone, so that they
+  // never differ in height.
   save_points_.push_back(
       {{snapshot_, lacks_snapshot_, announced_, notifier_}, lacks_log_data_, counts_});
   try {
@@ -158,6 +179,7 @@ void TransactionBase::SetSavePoint() {
 Status TransactionBase::RollbackToSavePoint() {
   VARVE_RETURN_IF_ERROR(CheckActive());
   if (save_points_.empty()) return Status::NotFound("transaction: there is no save point");
+  // The batch comes first because only it can fail; the rest only takes back.
   VARVE_RETURN_IF_ERROR(batch_.RollbackToSavePoint());
   RollbackUses();
   SavePoint& last = save_points_.back();
@@ -210,6 +232,26 @@ void TransactionBase::MultiGet(const ReadOptions& options, ColumnFamilyHandle* f
   }
 }
 
+Status TransactionBase::GetEntity(const ReadOptions& options, ColumnFamilyHandle* family,
+                                  const Slice& key, PinnableWideColumns* columns) {
+  ColumnFamilyHandle* const of = FamilyOr(family);
+  VARVE_RETURN_IF_ERROR(host_->CheckRead(options, of));
+  return batch_.GetEntityOver(db_, options, of, key, columns);
+}
+
+void TransactionBase::MultiGetEntity(const ReadOptions& options, ColumnFamilyHandle* family,
+                                     size_t n, const Slice* keys, PinnableWideColumns* results,
+                                     Status* statuses, bool sorted_input) {
+  ColumnFamilyHandle* const of = FamilyOr(family);
+  const Status s = host_->CheckRead(options, of);
+  if (s.ok()) {
+    batch_.MultiGetEntityOver(db_, options, of, n, keys, results, statuses, sorted_input);
+  } else {
+    std::fill_n(statuses, n, s);
+  }
+}
+
+// The vector form names a family for each key, so it is several reads; a snapshot makes them one.
 std::vector<Status> TransactionBase::MultiGet(const ReadOptions& options,
                                               const std::vector<ColumnFamilyHandle*>& families,
                                               const std::vector<Slice>& keys,
@@ -248,6 +290,34 @@ Iterator* TransactionBase::GetIterator(const ReadOptions& options, ColumnFamilyH
   return batch_.NewIteratorWithBase(of, db_->NewIterator(options, of), &options);
 }
 
+// The base iterators are made together, so that all families are seen at one state.
+Status TransactionBase::MakeFamilyIterators(const ReadOptions& options,
+                                            const std::vector<ColumnFamilyHandle*>& families,
+                                            std::vector<Iterator*>* iterators) {
+  for (ColumnFamilyHandle* const family : families) {
+    VARVE_RETURN_IF_ERROR(host_->CheckRead(options, family));
+  }
+  VARVE_RETURN_IF_ERROR(db_->NewIterators(options, families, iterators));
+  for (size_t i = 0; i < families.size(); i++) {
+    (*iterators)[i] = batch_.NewIteratorWithBase(families[i], (*iterators)[i], &options);
+  }
+  return Status::OK();
+}
+
+std::unique_ptr<Iterator> TransactionBase::GetCoalescingIterator(
+    const ReadOptions& options, const std::vector<ColumnFamilyHandle*>& families) {
+  return MakeCoalescingIterator(
+      [&](std::vector<Iterator*>* made) { return MakeFamilyIterators(options, families, made); },
+      families);
+}
+
+std::unique_ptr<AttributeGroupIterator> TransactionBase::GetAttributeGroupIterator(
+    const ReadOptions& options, const std::vector<ColumnFamilyHandle*>& families) {
+  return MakeAttributeGroupIterator(
+      [&](std::vector<Iterator*>* made) { return MakeFamilyIterators(options, families, made); },
+      families);
+}
+
 Status TransactionBase::CheckForUpdate(const ReadOptions& options, ColumnFamilyHandle* family,
                                        bool do_validate) const {
   if (!do_validate && options.snapshot != nullptr) {
@@ -260,6 +330,8 @@ Status TransactionBase::CheckForUpdate(const ReadOptions& options, ColumnFamilyH
   return TimestampForUpdate(options, do_validate, &timestamp);
 }
 
+// A family with timestamps is read as of the transaction's read timestamp, unless the call names
+// one.
 template <typename Value>
 Status TransactionBase::ReadUsed(const ReadOptions& options, ColumnFamilyHandle* family,
                                  const Slice& key, Value* value, bool do_validate) {
@@ -306,6 +378,12 @@ Status TransactionBase::GetForUpdate(const ReadOptions& options, ColumnFamilyHan
   return ReadForUpdate(options, family, key, value, exclusive, do_validate);
 }
 
+Status TransactionBase::GetEntityForUpdate(const ReadOptions& options, ColumnFamilyHandle* family,
+                                           const Slice& key, PinnableWideColumns* columns,
+                                           bool exclusive, bool do_validate) {
+  return ReadForUpdate(options, family, key, columns, exclusive, do_validate);
+}
+
 std::vector<Status> TransactionBase::MultiGetForUpdate(
     const ReadOptions& options, const std::vector<ColumnFamilyHandle*>& families,
     const std::vector<Slice>& keys, std::vector<std::string>* values) {
@@ -324,6 +402,8 @@ std::vector<Status> TransactionBase::MultiGetForUpdate(
   return ReadAllUsed(options, families, keys, values);
 }
 
+// All keys are used before the first is read, or none stays used: a caller that gets an error can
+// try the whole call again.
 Status TransactionBase::UseAll(const ReadOptions& options,
                                const std::vector<ColumnFamilyHandle*>& families,
                                const std::vector<Slice>& keys) {
@@ -343,6 +423,7 @@ Status TransactionBase::UseAll(const ReadOptions& options,
   return s;
 }
 
+// The keys stay used even if a read fails; its status says so for its key alone.
 std::vector<Status> TransactionBase::ReadAllUsed(const ReadOptions& options,
                                                  const std::vector<ColumnFamilyHandle*>& families,
                                                  const std::vector<Slice>& keys,
@@ -391,6 +472,8 @@ Status TransactionBase::AddToBatch(WriteType type, ColumnFamilyHandle* family, c
       return batch_.Delete(family, key);
     case kDeleteRangeRecord:
       return batch_.DeleteRange(family, key, value);
+    case kPutEntityRecord:
+      return batch_.AddEntity(family, key, value);
     default:
       return batch_.SingleDelete(family, key);
   }
@@ -406,12 +489,30 @@ Status TransactionBase::Update(WriteType type, ColumnFamilyHandle* family, const
       if (!VARVE_CANARY(kKeepRefusedLock)) TakeBack(note);
       return s;
     }
-    uint64_t& count = type == kPutRecord     ? counts_.puts
-                      : type == kMergeRecord ? counts_.merges
-                                             : counts_.deletes;
+    uint64_t& count = type == kPutRecord         ? counts_.puts
+                      : type == kPutEntityRecord ? counts_.entities
+                      : type == kMergeRecord     ? counts_.merges
+                                                 : counts_.deletes;
     count++;
     return s;
   });
+}
+
+Status TransactionBase::UpdateEntity(ColumnFamilyHandle* family, const Slice& key,
+                                     const WideColumns& columns, const KeyUse& use) try {
+  if (family == nullptr) {
+    return Status::InvalidArgument("transaction: PutEntity needs the handle of a column family");
+  }
+  if (family->GetComparator()->timestamp_size() != 0) {
+    return Status::InvalidArgument("transaction: PutEntity, and column family " +
+                                   family->GetName() +
+                                   " has user timestamps, with which there are no entities");
+  }
+  std::string entity;
+  VARVE_RETURN_IF_ERROR(EncodeEntity(columns, &entity));
+  return Update(kPutEntityRecord, family, key, entity, use);
+} catch (...) {
+  return CaughtException();
 }
 
 void TransactionBase::PutLogData(const Slice& blob) {
@@ -428,6 +529,8 @@ Status TransactionBase::UpdateParts(WriteType type, ColumnFamilyHandle* family,
   return CaughtException();
 }
 
+// Each update becomes a call of this transaction, with locks or tracking; those before a failed one
+// stay.
 Status TransactionBase::RebuildFromWriteBatch(WriteBatch* src_batch) try {
   if (src_batch == nullptr) return Status::InvalidArgument("transaction: the batch is null");
   BatchReplay replay(this, &families_);

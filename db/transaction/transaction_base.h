@@ -2,7 +2,8 @@
 #pragma once
 
 // TransactionBase is the common part of all transactions: a batch that their reads include, its
-// save points, and a snapshot for conflict checks.
+// save points, and a snapshot for conflict checks. Pessimistic and optimistic transactions derive
+// from it and say how a key is used.
 
 #include <cstdint>
 #include <memory>
@@ -21,7 +22,9 @@
 namespace varve {
 
 // Says how a key is locked or tracked.
+// The use changes the key; false: it reads the key for update.
 struct KeyUse {
+  // Others may not use the key meanwhile; false: they may read it for update as well.
   bool write = true;
   bool exclusive = true;
   bool validate = true;         // Check against the snapshot.
@@ -41,6 +44,17 @@ struct UseNote {
 // done if a later part is refused. At its end the memory held is counted and a notifier is called,
 // which may therefore call any method.
 //
+//    Put --> Update --> Step: CheckFamily, CheckWhole
+//                         Use (subclass: lock or track the key, take an announced snapshot, check)
+//                         AddToBatch           fails: TakeBack undoes the use
+//                       Settled: charge the memory, call the notifier
+//
+// Reads look into the batch first, and into the database for what it does not decide
+// (WriteBatchWithIndex). Functions without a column family use the default one; it has a fast path
+// (IsPlain) if it is ordered by bytes.
+//
+// Owns the batch, the snapshot and the save points; borrows the database and its host.
+//
 // Thread safety: as Transaction.
 class TransactionBase : public Transaction {
  public:
@@ -53,6 +67,7 @@ class TransactionBase : public Transaction {
   std::shared_ptr<const Snapshot> GetTimestampedSnapshot() const override { return snapshot_; }
   void ClearSnapshot() override;
 
+  // Save points are kept in step with those of the batch and of the subclass's uses.
   void SetSavePoint() override;
   Status RollbackToSavePoint() override;
   Status PopSavePoint() override;
@@ -98,13 +113,26 @@ class TransactionBase : public Transaction {
                                         std::vector<std::string>* values) override {
     return MultiGetForUpdate(options, Defaults(keys), keys, values);
   }
+  Status GetEntity(const ReadOptions& options, ColumnFamilyHandle* family, const Slice& key,
+                   PinnableWideColumns* columns) override;
+  void MultiGetEntity(const ReadOptions& options, ColumnFamilyHandle* family, size_t n,
+                      const Slice* keys, PinnableWideColumns* results, Status* statuses,
+                      bool sorted_input) override;
+  Status GetEntityForUpdate(const ReadOptions& options, ColumnFamilyHandle* family,
+                            const Slice& key, PinnableWideColumns* columns, bool exclusive,
+                            bool do_validate) override;
   void UndoGetForUpdate(const Slice& key) override { UndoGetForUpdate(nullptr, key); }
   using Transaction::UndoGetForUpdate;
   Iterator* GetIterator(const ReadOptions& options) override {
     return GetIterator(options, nullptr);
   }
   Iterator* GetIterator(const ReadOptions& options, ColumnFamilyHandle* family) override;
+  std::unique_ptr<Iterator> GetCoalescingIterator(
+      const ReadOptions& options, const std::vector<ColumnFamilyHandle*>& families) override;
+  std::unique_ptr<AttributeGroupIterator> GetAttributeGroupIterator(
+      const ReadOptions& options, const std::vector<ColumnFamilyHandle*>& families) override;
 
+  // The functions below differ in the record that they add, and in whether the key is checked.
   Status Put(ColumnFamilyHandle* family, const Slice& key, const Slice& value,
              bool assume_tracked) override {
     return Update(kPutRecord, family, key, value, Tracked(assume_tracked));
@@ -118,6 +146,10 @@ class TransactionBase : public Transaction {
   }
   Status Put(const SliceParts& key, const SliceParts& value) override {
     return Put(nullptr, key, value, false);
+  }
+  Status PutEntity(ColumnFamilyHandle* family, const Slice& key, const WideColumns& columns,
+                   bool assume_tracked) override {
+    return UpdateEntity(family, key, columns, Tracked(assume_tracked));
   }
   Status Merge(ColumnFamilyHandle* family, const Slice& key, const Slice& value,
                bool assume_tracked) override {
@@ -144,6 +176,7 @@ class TransactionBase : public Transaction {
   }
   Status SingleDelete(const SliceParts& key) override { return SingleDelete(nullptr, key, false); }
 
+  // Untracked updates are not checked against the snapshot.
   Status PutUntracked(ColumnFamilyHandle* family, const Slice& key, const Slice& value) override {
     return Update(kPutRecord, family, key, value, Untracked());
   }
@@ -156,6 +189,10 @@ class TransactionBase : public Transaction {
   }
   Status PutUntracked(const SliceParts& key, const SliceParts& value) override {
     return PutUntracked(nullptr, key, value);
+  }
+  Status PutEntityUntracked(ColumnFamilyHandle* family, const Slice& key,
+                            const WideColumns& columns) override {
+    return UpdateEntity(family, key, columns, Untracked());
   }
   Status MergeUntracked(ColumnFamilyHandle* family, const Slice& key, const Slice& value) override {
     return Update(kMergeRecord, family, key, value, Untracked());
@@ -183,6 +220,7 @@ class TransactionBase : public Transaction {
   void EnableIndexing() override { indexing_ = true; }
 
   uint64_t GetNumPuts() const override { return counts_.puts; }
+  uint64_t GetNumPutEntities() const override { return counts_.entities; }
   uint64_t GetNumDeletes() const override { return counts_.deletes; }
   uint64_t GetNumMerges() const override { return counts_.merges; }
   uint64_t GetElapsedTime() const override;
@@ -246,9 +284,10 @@ class TransactionBase : public Transaction {
   std::shared_ptr<const Snapshot> NewSnapshot() const noexcept;
   // Takes an announced snapshot. Requires a step.
   Status TakeAnnouncedSnapshot() { return announced_ ? TakeItNow() : Status::OK(); }
-  // Takes the announced snapshot at a commit that was not refused so far. The notifier may have
-  // called any method.
+  // True if the next step takes a snapshot (SetSnapshotOnNextOperation).
   bool announced() const { return announced_; }
+  // Takes the announced snapshot at a commit that was not refused so far, and calls the notifier.
+  // The caller must check the state again afterwards, as the notifier may have called any method.
   Status CommitsSnapshot() {
     return Settled(Guarded([this] { return TakeItNow(); }));
   }
@@ -281,32 +320,44 @@ class TransactionBase : public Transaction {
   mutable WriteBatchWithIndex batch_;
 
  private:
+  // Bytes by which the memory may grow before it is charged anew.
   static constexpr size_t kChargeStep = 16 << 10;
 
+  // Numbers of updates, for the statistics of the transaction.
   struct Counts {
     uint64_t puts = 0;
+    uint64_t entities = 0;
     uint64_t deletes = 0;
     uint64_t merges = 0;
   };
+  // Everything about the snapshot that a save point restores.
   struct SnapshotState {
     std::shared_ptr<const Snapshot> snapshot;
     bool lacking = false;
     bool announced = false;
     std::shared_ptr<TransactionNotifier> notifier;
   };
+  // A save point of this class; the batch and the subclass have their own.
   struct SavePoint {
     SnapshotState snapshot;
     bool lacks_log_data;
     Counts counts;
   };
 
+  // Makes an iterator for each family, with the writes of the batch, all at one state.
+  Status MakeFamilyIterators(const ReadOptions& options,
+                             const std::vector<ColumnFamilyHandle*>& families,
+                             std::vector<Iterator*>* iterators);
+  // Return how Put and its like, and how the Untracked forms, use a key.
   static KeyUse Tracked(bool assume_tracked) {
     return {.write = true, .exclusive = true, .validate = true, .assume_tracked = assume_tracked};
   }
   static KeyUse Untracked() {
     return {.write = true, .exclusive = true, .validate = false, .assume_tracked = false};
   }
+  // Returns the error for what CheckWhole has found missing.
   Status WhatItLacks() const;
+  // Takes the announced snapshot and remembers to call the notifier.
   Status TakeItNow();
   // Ends a step that returned `s`. If it succeeded, calls the notifier last.
   Status Settled(Status s) {
@@ -315,6 +366,7 @@ class TransactionBase : public Transaction {
       SettleSnapshot(s.ok() || s.IsNotFound());
     return s;
   }
+  // Calls the notifier if the step keeps its snapshot; otherwise restores the one before.
   void SettleSnapshot(bool keep);
   // Reports the memory that the transaction holds to the host, in steps of kChargeStep.
   void ChargeMemory() {
@@ -322,46 +374,65 @@ class TransactionBase : public Transaction {
     if (held >= charged_ + kChargeStep) [[unlikely]]
       Charge(held - held % kChargeStep);
   }
+  // Reports the difference to what was charged before.
   void Charge(size_t bytes) {
     if (bytes == charged_) return;
     host_->ChargeTransactions(static_cast<int64_t>(bytes) - static_cast<int64_t>(charged_));
     charged_ = bytes;
   }
+  // Returns the default family for each key.
   std::vector<ColumnFamilyHandle*> Defaults(const std::vector<Slice>& keys) const {
     return std::vector<ColumnFamilyHandle*>(keys.size(), default_family_);
   }
+  // Use the key, then add the update to the batch; nothing is added if the use fails.
   Status Update(WriteType type, ColumnFamilyHandle* family, const Slice& key, const Slice& value,
                 const KeyUse& use);
+  Status UpdateEntity(ColumnFamilyHandle* family, const Slice& key, const WideColumns& columns,
+                      const KeyUse& use);
   Status UpdateParts(WriteType type, ColumnFamilyHandle* family, const SliceParts& key,
                      const SliceParts& value, const KeyUse& use);
+  // Checks the options of a GetForUpdate before anything is used.
   Status CheckForUpdate(const ReadOptions& options, ColumnFamilyHandle* family,
                         bool do_validate) const;
   // Uses all keys or none.
   Status UseAll(const ReadOptions& options, const std::vector<ColumnFamilyHandle*>& families,
                 const std::vector<Slice>& keys);
+  // Reads all keys, which were used.
   std::vector<Status> ReadAllUsed(const ReadOptions& options,
                                   const std::vector<ColumnFamilyHandle*>& families,
                                   const std::vector<Slice>& keys, std::vector<std::string>* values);
+  // Reads what the place is for: whole entities.
+  Status Get(const ReadOptions& options, ColumnFamilyHandle* family, const Slice& key,
+             PinnableWideColumns* columns) {
+    return GetEntity(options, family, key, columns);
+  }
   // Reads a key that was used.
   template <typename Value>
   Status ReadUsed(const ReadOptions& options, ColumnFamilyHandle* family, const Slice& key,
                   Value* value, bool do_validate);
+  // Uses the key, then reads it.
   template <typename Value>
   Status ReadForUpdate(const ReadOptions& options, ColumnFamilyHandle* family, const Slice& key,
                        Value* value, bool exclusive, bool do_validate);
 
+  // The batch of GetCommitTimeWriteBatch, which is written before the other updates.
   WriteBatch commit_time_batch_;
+  // False after DisableIndexing: updates are then not seen by reads of the transaction.
   bool indexing_ = true;
   Counts counts_;
   uint64_t began_at_ = 0;  // From a cheap clock that ticks every few milliseconds.
+  // Bytes that were reported to the host.
   size_t charged_ = 0;
+  // The snapshot of reads and validations; null: there is none.
   std::shared_ptr<const Snapshot> snapshot_;
   bool lacks_snapshot_ = false;  // SetSnapshot failed.
   bool lacks_log_data_ = false;  // PutLogData had no room.
+  // True between SetSnapshotOnNextOperation and that operation; notifier_ is to be told then.
   bool announced_ = false;
   bool untold_ = false;  // This step took the announced snapshot.
   std::shared_ptr<TransactionNotifier> notifier_;
   std::shared_ptr<const Snapshot> snapshot_before_;  // Set while untold_.
+  // One for each SetSavePoint that was not undone; the last is the newest.
   std::vector<SavePoint> save_points_;
 };
 

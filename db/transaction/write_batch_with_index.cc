@@ -1,24 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The public class: a plain batch and its index.
+// The public class: a plain batch and its index. Reads combine two sources: LookUp answers from the
+// batch (batch_lookup.h), the database for what the batch leaves open, and Combine merges the
+// operands of the first over the value of the second. Values are moved in stored form, plain or
+// entity, and shown as the call wants them only at the end. Calls named ...Over are for callers
+// that have checked handle and snapshot.
 
 #include "varve/utilities/write_batch_with_index.h"
 
 #include <algorithm>
+#include <memory>
 #include <utility>
 #include <vector>
 
 #include "varve/db.h"
 #include "varve/options.h"
+#include "varve/snapshot.h"
 
 #include "db/transaction/base_delta_iterator.h"
 #include "db/transaction/batch_index.h"
 #include "db/transaction/batch_iterator.h"
 #include "db/transaction/batch_lookup.h"
 #include "db/transaction/transaction_host.h"
+#include "db/write/entity_groups.h"
 #include "db/write/write_batch_internal.h"
+#include "util/base/assert.h"
 #include "util/base/caught_exception.h"
 #include "util/base/status_macros.h"
+#include "util/key/entity.h"
 
 namespace varve {
 
@@ -44,9 +53,9 @@ Status CheckOwner(DB* db, const ReadOptions& options, ColumnFamilyHandle** colum
   return host == nullptr ? Status::OK() : host->CheckRead(options, *column_family);
 }
 
-Status CheckRead(const ReadOptions& options, const PinnableSlice* values,
+Status CheckRead(const ReadOptions& options, const void* results,
                  ColumnFamilyHandle* column_family) {
-  if (values == nullptr)
+  if (results == nullptr)
     return Status::InvalidArgument("write batch: a read needs places for values");
   const Comparator* const comparator = column_family->GetComparator();
   if (comparator->timestamp_size() != 0 && options.timestamp == nullptr) {
@@ -65,30 +74,167 @@ void Move(PinnableSlice* from, PinnableSlice* to) {
   }
 }
 
+Status AddStoredEntity(WriteBatch* batch, ColumnFamilyHandle* column_family, const Slice& key,
+                       const Slice& entity) {
+  return WriteBatchInternal::AddRecord(batch, kTypeWideColumnEntity,
+                                       column_family == nullptr ? 0 : column_family->GetID(),
+                                       SliceParts(&key, 1), SliceParts(&entity, 1));
+}
+
+// Returns the status of a step that follows a good one, whose subcode stays if that is good, too.
+Status Keep(const Status& before, const Status& after) {
+  VARVE_ASSERT(before.ok());
+  return after.ok() ? before : after;
+}
+
+// A value in its stored form. The place for its bytes is borrowed.
+struct Stored {
+  PinnableSlice* value;
+  ValueForm form = ValueForm::kPlain;
+};
+
+// True if the columns stand for a plain value: an entity with the same column has more bytes.
+bool IsPlain(const PinnableWideColumns& result) {
+  const WideColumns& columns = result.columns();
+  return columns.size() == 1 && columns.front().name() == kDefaultWideColumnName &&
+         columns.front().value().size() == result.serialized_size();
+}
+
+// Stores columns that a database returned.
+Status Store(const PinnableWideColumns& result, Stored* stored) {
+  if (IsPlain(result)) {
+    stored->value->PinSelf(result.columns().front().value());
+    return Status::OK();
+  }
+  stored->form = ValueForm::kEntity;
+  stored->value->GetSelf()->clear();
+  VARVE_RETURN_IF_ERROR(EncodeEntity(result.columns(), stored->value->GetSelf()));
+  stored->value->PinSelf();
+  return Status::OK();
+}
+
+// Reads the base of a merge from the database. One without entities has plain values.
+Status ReadBase(DB* db, const ReadOptions& options, ColumnFamilyHandle* column_family,
+                const Slice& key, Stored* stored) {
+  PinnableWideColumns columns;
+  const Status s = db->GetEntity(options, column_family, key, &columns);
+  if (s.IsNotSupported()) return db->Get(options, column_family, key, stored->value);
+  return s.ok() ? Keep(s, Store(columns, stored)) : s;
+}
+
+// Replaces an entity by its default column.
+Status ShowDefault(const Stored& stored) {
+  if (stored.form == ValueForm::kPlain) return Status::OK();
+  Slice column;
+  VARVE_RETURN_IF_ERROR(DefaultColumnOf(*stored.value, &column));
+  stored.value->PinSelf(column);
+  return Status::OK();
+}
+
+// Makes columns of a value.
+Status ShowColumns(const Stored& stored, PinnableWideColumns* columns) {
+  if (stored.form == ValueForm::kEntity) {
+    return columns->SetWideColumnValue(std::move(*stored.value));
+  }
+  columns->SetPlainValue(std::move(*stored.value));
+  return Status::OK();
+}
+
 // Combines the batch's answer with the database's: if that was read, `beneath` is its status and
-// *value its value. *value becomes the combined value.
+// *stored its value. *stored becomes the combined value.
 Status Combine(const Slice& key, const BatchAnswer& answer, Status beneath, BatchMerger* merger,
-               PinnableSlice* value) {
+               Stored* stored) {
   const bool in_batch = answer.base == BatchAnswer::Base::kValue;
   if (answer.operands.empty()) {
     if (!answer.IsComplete()) return beneath;
     if (!in_batch) return Status::NotFound();
-    value->PinSelf(answer.value);
+    stored->value->PinSelf(answer.value);
+    stored->form = answer.form;
     return Status::OK();
   }
   if (!beneath.ok() && !beneath.IsNotFound()) return beneath;
   const bool in_db = !answer.IsComplete() && beneath.ok();
-  const Slice base = in_batch ? answer.value : *value;
+  const Slice base = in_batch ? answer.value : *stored->value;
+  ValueForm form = in_batch ? answer.form : stored->form;
   std::string buffer;
   Slice result;
-  VARVE_RETURN_IF_ERROR(
-      merger->Merge(key, in_batch || in_db ? &base : nullptr, answer.operands, &buffer, &result));
+  VARVE_RETURN_IF_ERROR(merger->Merge(key, in_batch || in_db ? &base : nullptr, answer.operands,
+                                      &buffer, &result, &form));
   if (result.data() != buffer.data()) buffer.assign(result.data(), result.size());
-  value->Reset();
-  *value->GetSelf() = std::move(buffer);
-  value->PinSelf();
+  stored->value->Reset();
+  *stored->value->GetSelf() = std::move(buffer);
+  stored->value->PinSelf();
+  stored->form = form;
   return Status::OK();
 }
+
+// Keys that the batch does not decide, and what the database has of them.
+struct OpenKeys {
+  std::vector<size_t> places;  // in the call
+  std::vector<Slice> keys;
+  std::vector<PinnableSlice> values;
+  std::vector<PinnableWideColumns> columns;  // set instead of the values if whole
+  std::vector<Status> statuses;
+
+  void Add(size_t place, const Slice& key) {
+    places.push_back(place);
+    keys.push_back(key);
+  }
+  // Reads all at one state. `whole`: entities are read whole, if the database has any.
+  void Read(DB* db, const ReadOptions& options, ColumnFamilyHandle* column_family, bool whole,
+            bool sorted_input) {
+    values.resize(keys.size());
+    statuses.resize(keys.size());
+    if (keys.empty()) return;
+    if (whole) {
+      columns.resize(keys.size());
+      db->MultiGetEntity(options, column_family, keys.size(), keys.data(), columns.data(),
+                         statuses.data(), sorted_input);
+      // A database without entities refuses them all; one key may be refused for itself.
+      const auto refused = [](const Status& s) { return s.IsNotSupported(); };
+      if (!std::ranges::all_of(statuses, refused)) return;
+      columns.clear();
+    }
+    db->MultiGet(options, column_family, keys.size(), keys.data(), values.data(), statuses.data(),
+                 sorted_input);
+  }
+  // If `place` is the next of the places, which must be asked for in ascending order, moves its
+  // value to *stored and sets *beneath to its status.
+  void Take(size_t place, Stored* stored, Status* beneath) {
+    if (next_ == places.size() || places[next_] != place) return;
+    *beneath = TakeOne(next_++, stored);
+  }
+
+ private:
+  Status TakeOne(size_t i, Stored* stored) {
+    if (!statuses[i].ok()) return statuses[i];
+    if (!columns.empty()) return Keep(statuses[i], Store(columns[i], stored));
+    Move(&values[i], stored->value);
+    return Status::OK();
+  }
+
+  size_t next_ = 0;
+};
+
+// Keeps several reads of a database at one state.
+class OneState {
+ public:
+  // `several`: more than one read follows.
+  OneState(DB* db, const ReadOptions& options, bool several) : options_(options) {
+    if (!several || options.snapshot != nullptr) return;
+    held_ = std::make_unique<ManagedSnapshot>(db);
+    options_.snapshot = held_->snapshot();
+    failed_ = options_.snapshot == nullptr;
+  }
+  // True if no snapshot could be had: then one read must do.
+  [[nodiscard]] bool failed() const { return failed_; }
+  [[nodiscard]] const ReadOptions& options() const { return options_; }
+
+ private:
+  ReadOptions options_;
+  std::unique_ptr<ManagedSnapshot> held_;
+  bool failed_ = false;
+};
 
 // Returned instead of an iterator that could not be made.
 class FailedBatchIterator final : public WBWIIterator {
@@ -128,6 +274,8 @@ struct WriteBatchWithIndex::Rep {
 
   // Adds the update that `add` puts into the batch, of about `bytes` bytes.
   template <typename AddUpdate>
+  // Room first, so that the batch's string does not move under iterators when the record is added;
+  // then the record; then the note, which cannot fail.
   Status Add(ColumnFamilyHandle* column_family, size_t bytes, const AddUpdate& add) try {
     const size_t from = batch.GetDataSize();
     MakeRoom(column_family, bytes);
@@ -174,6 +322,21 @@ Status WriteBatchWithIndex::Put(ColumnFamilyHandle* column_family, const Slice& 
                                 const Slice& ts, const Slice& value) {
   return rep_->Add(column_family, key.size() + ts.size() + value.size(),
                    [&](WriteBatch* batch) { return batch->Put(column_family, key, ts, value); });
+}
+
+Status WriteBatchWithIndex::PutEntity(ColumnFamilyHandle* column_family, const Slice& key,
+                                      const WideColumns& columns) {
+  size_t bytes = key.size();
+  for (const WideColumn& column : columns) {
+    bytes += column.name().size() + column.value().size() + 2 * kRecordOverhead;
+  }
+  return rep_->Add(column_family, bytes, [&](WriteBatch* batch) {
+    return batch->PutEntity(column_family, key, columns);
+  });
+}
+
+Status WriteBatchWithIndex::PutEntity(const Slice& key, const AttributeGroups& attribute_groups) {
+  return PutEntityGroups(this, key, attribute_groups);
 }
 
 Status WriteBatchWithIndex::Merge(ColumnFamilyHandle* column_family, const Slice& key,
@@ -229,6 +392,8 @@ Status WriteBatchWithIndex::PutLogData(const Slice& blob) {
                    [&](WriteBatch* batch) { return batch->PutLogData(blob); });
 }
 
+// Makes room all the same, as iterators may show other bytes of the batch. No note is made, so the
+// index never sees the record.
 Status WriteBatchWithIndex::AddUnindexed(WriteType type, ColumnFamilyHandle* column_family,
                                          const Slice& key, const Slice& value) try {
   rep_->MakeRoom(column_family, key.size() + value.size());
@@ -244,6 +409,8 @@ Status WriteBatchWithIndex::AddUnindexed(WriteType type, ColumnFamilyHandle* col
       return batch->SingleDelete(column_family, key);
     case kDeleteRangeRecord:
       return batch->DeleteRange(column_family, key, value);
+    case kPutEntityRecord:
+      return AddStoredEntity(batch, column_family, key, value);
     default:
       return Status::InvalidArgument("write batch: no such type of update");
   }
@@ -251,6 +418,14 @@ Status WriteBatchWithIndex::AddUnindexed(WriteType type, ColumnFamilyHandle* col
   return CaughtException();
 }
 
+Status WriteBatchWithIndex::AddEntity(ColumnFamilyHandle* column_family, const Slice& key,
+                                      const Slice& entity) {
+  return rep_->Add(column_family, key.size() + entity.size(), [&](WriteBatch* batch) {
+    return AddStoredEntity(batch, column_family, key, entity);
+  });
+}
+
+// A failed look-up counts as an update: callers ask in order to trust the database alone.
 bool WriteBatchWithIndex::HasUpdate(ColumnFamilyHandle* column_family, const Slice& key) {
   BatchAnswer answer;
   const Status s = Guarded([&] { return rep_->LookUp(column_family, key, &answer); });
@@ -279,6 +454,7 @@ void WriteBatchWithIndex::SetSavePoint() {
 
 Status WriteBatchWithIndex::RollbackToSavePoint() {
   if (!rep_->save_points.empty()) {
+    // The index goes first, as it reads the records that the batch is about to cut off.
     rep_->index.RollBack(rep_->save_points.back());
     rep_->save_points.pop_back();
   }
@@ -353,20 +529,12 @@ Status WriteBatchWithIndex::GetFromBatch(ColumnFamilyHandle* column_family,
   if (value == nullptr) return Status::InvalidArgument("write batch: no place for a value");
   BatchAnswer answer;
   VARVE_RETURN_IF_ERROR(rep_->LookUp(column_family, key, &answer));
-  if (answer.operands.empty()) {
-    if (answer.base != BatchAnswer::Base::kValue) return Status::NotFound();
-    value->assign(answer.value.data(), answer.value.size());
-    return Status::OK();
-  }
-  if (!answer.IsComplete()) return Status::MergeInProgress();
+  if (!answer.IsComplete() && !answer.operands.empty()) return Status::MergeInProgress();
   BatchMerger merger(column_family, options.info_log.get(), options.statistics.get());
-  const bool has_base = answer.base == BatchAnswer::Base::kValue;
-  std::string buffer;
-  Slice result;
-  VARVE_RETURN_IF_ERROR(
-      merger.Merge(key, has_base ? &answer.value : nullptr, answer.operands, &buffer, &result));
-  value->assign(result.data(), result.size());
-  return Status::OK();
+  PinnableSlice own(value);
+  Stored stored{&own};
+  VARVE_RETURN_IF_ERROR(Combine(key, answer, Status::NotFound(), &merger, &stored));
+  return ShowDefault(stored);
 } catch (...) {
   return CaughtException();
 }
@@ -402,6 +570,9 @@ Status WriteBatchWithIndex::GetFromBatchAndDB(DB* db, const ReadOptions& read_op
   return CaughtException();
 }
 
+// Looks into the batch first, and into the database only if the batch has no value or deletion of
+// the key. With operands in the batch the base is read as an entity, as the merge operator gets all
+// of its columns; without, Get suffices.
 Status WriteBatchWithIndex::GetOver(DB* db, const ReadOptions& read_options,
                                     ColumnFamilyHandle* column_family, const Slice& key,
                                     PinnableSlice* value) try {
@@ -409,10 +580,65 @@ Status WriteBatchWithIndex::GetOver(DB* db, const ReadOptions& read_options,
   value->Reset();
   BatchAnswer answer;
   VARVE_RETURN_IF_ERROR(rep_->LookUp(column_family, key, &answer));
+  Stored stored{value};
   Status beneath;
-  if (!answer.IsComplete()) beneath = db->Get(read_options, column_family, key, value);
+  if (!answer.IsComplete()) {
+    beneath = answer.operands.empty() ? db->Get(read_options, column_family, key, value)
+                                      : ReadBase(db, read_options, column_family, key, &stored);
+  }
   BatchMerger merger(column_family);
-  return Combine(key, answer, std::move(beneath), &merger, value);
+  const Status s = Combine(key, answer, std::move(beneath), &merger, &stored);
+  return s.ok() ? Keep(s, ShowDefault(stored)) : s;
+} catch (...) {
+  return CaughtException();
+}
+
+Status WriteBatchWithIndex::GetEntityFromBatch(ColumnFamilyHandle* column_family, const Slice& key,
+                                               PinnableWideColumns* columns) try {
+  if (columns == nullptr) return Status::InvalidArgument("write batch: no place for columns");
+  columns->Reset();
+  if (column_family == nullptr) {
+    return Status::InvalidArgument("write batch: a read of an entity needs its column family");
+  }
+  BatchAnswer answer;
+  VARVE_RETURN_IF_ERROR(rep_->LookUp(column_family, key, &answer));
+  if (!answer.IsComplete() && !answer.operands.empty()) return Status::MergeInProgress();
+  BatchMerger merger(column_family);
+  PinnableSlice value;
+  Stored stored{&value};
+  VARVE_RETURN_IF_ERROR(Combine(key, answer, Status::NotFound(), &merger, &stored));
+  return ShowColumns(stored, columns);
+} catch (...) {
+  return CaughtException();
+}
+
+Status WriteBatchWithIndex::GetEntityFromBatchAndDB(DB* db, const ReadOptions& read_options,
+                                                    ColumnFamilyHandle* column_family,
+                                                    const Slice& key,
+                                                    PinnableWideColumns* columns) try {
+  VARVE_RETURN_IF_ERROR(CheckOwner(db, read_options, &column_family));
+  return GetEntityOver(db, read_options, column_family, key, columns);
+} catch (...) {
+  return CaughtException();
+}
+
+Status WriteBatchWithIndex::GetEntityOver(DB* db, const ReadOptions& read_options,
+                                          ColumnFamilyHandle* column_family, const Slice& key,
+                                          PinnableWideColumns* columns) try {
+  PinnableSlice value;
+  VARVE_RETURN_IF_ERROR(CheckRead(read_options, columns, column_family));
+  columns->Reset();
+  BatchAnswer answer;
+  VARVE_RETURN_IF_ERROR(rep_->LookUp(column_family, key, &answer));
+  if (!answer.IsComplete() && answer.operands.empty()) {
+    return db->GetEntity(read_options, column_family, key, columns);
+  }
+  Stored stored{&value};
+  Status beneath;
+  if (!answer.IsComplete()) beneath = ReadBase(db, read_options, column_family, key, &stored);
+  BatchMerger merger(column_family);
+  const Status s = Combine(key, answer, std::move(beneath), &merger, &stored);
+  return s.ok() ? Keep(s, ShowColumns(stored, columns)) : s;
 } catch (...) {
   return CaughtException();
 }
@@ -437,28 +663,76 @@ void WriteBatchWithIndex::MultiGetOver(DB* db, const ReadOptions& read_options,
   const Status s = Guarded([&] {
     VARVE_RETURN_IF_ERROR(CheckRead(read_options, values, column_family));
     std::vector<BatchAnswer> answers(num_keys);
-    std::vector<size_t> open;  // Keys to read in the database.
-    std::vector<Slice> open_keys;
+    size_t read = 0;
+    size_t merged = 0;  // of those that are read: keys with operands above them
     for (size_t i = 0; i < num_keys; i++) {
       values[i].Reset();
       VARVE_RETURN_IF_ERROR(rep_->LookUp(column_family, keys[i], &answers[i]));
       if (answers[i].IsComplete()) continue;
-      open.push_back(i);
-      open_keys.push_back(keys[i]);
+      read++;
+      merged += answers[i].operands.empty() ? 0 : 1;
     }
-    std::vector<PinnableSlice> open_values(open.size());
-    std::vector<Status> beneath(open.size());
-    if (!open.empty()) {
-      db->MultiGet(read_options, column_family, open.size(), open_keys.data(), open_values.data(),
-                   beneath.data(), sorted_input);
+    // Only when both kinds of reads follow are there two calls that a snapshot must hold together.
+    const OneState state(db, read_options, merged != 0 && merged != read);
+    OpenKeys whole;  // merges need more than the default column
+    OpenKeys plain;
+    for (size_t i = 0; i < num_keys; i++) {
+      if (answers[i].IsComplete()) continue;
+      (state.failed() || !answers[i].operands.empty() ? whole : plain).Add(i, keys[i]);
     }
+    whole.Read(db, state.options(), column_family, /*whole=*/true, sorted_input);
+    plain.Read(db, state.options(), column_family, /*whole=*/false, sorted_input);
     BatchMerger merger(column_family);
-    for (size_t i = 0, next = 0; i < num_keys; i++) {
-      const bool is_open = next < open.size() && open[next] == i;
-      if (is_open) Move(&open_values[next], &values[i]);
-      statuses[i] = Combine(keys[i], answers[i], is_open ? std::move(beneath[next]) : Status::OK(),
-                            &merger, &values[i]);
-      next += is_open ? 1 : 0;
+    for (size_t i = 0; i < num_keys; i++) {
+      Stored stored{&values[i]};
+      Status beneath;
+      whole.Take(i, &stored, &beneath);
+      plain.Take(i, &stored, &beneath);
+      statuses[i] = Combine(keys[i], answers[i], std::move(beneath), &merger, &stored);
+      if (statuses[i].ok()) statuses[i] = Keep(statuses[i], ShowDefault(stored));
+    }
+    return Status::OK();
+  });
+  if (!s.ok()) std::fill_n(statuses, num_keys, s);
+}
+
+void WriteBatchWithIndex::MultiGetEntityFromBatchAndDB(DB* db, const ReadOptions& read_options,
+                                                       ColumnFamilyHandle* column_family,
+                                                       size_t num_keys, const Slice* keys,
+                                                       PinnableWideColumns* results,
+                                                       Status* statuses, bool sorted_input) {
+  const Status s = Guarded([&] { return CheckOwner(db, read_options, &column_family); });
+  if (s.ok()) {
+    MultiGetEntityOver(db, read_options, column_family, num_keys, keys, results, statuses,
+                       sorted_input);
+  } else {
+    std::fill_n(statuses, num_keys, s);
+  }
+}
+
+void WriteBatchWithIndex::MultiGetEntityOver(DB* db, const ReadOptions& read_options,
+                                             ColumnFamilyHandle* column_family, size_t num_keys,
+                                             const Slice* keys, PinnableWideColumns* results,
+                                             Status* statuses, bool sorted_input) {
+  if (num_keys == 0) return;
+  const Status s = Guarded([&] {
+    VARVE_RETURN_IF_ERROR(CheckRead(read_options, results, column_family));
+    std::vector<BatchAnswer> answers(num_keys);
+    OpenKeys open;
+    for (size_t i = 0; i < num_keys; i++) {
+      results[i].Reset();
+      VARVE_RETURN_IF_ERROR(rep_->LookUp(column_family, keys[i], &answers[i]));
+      if (!answers[i].IsComplete()) open.Add(i, keys[i]);
+    }
+    open.Read(db, read_options, column_family, /*whole=*/true, sorted_input);
+    BatchMerger merger(column_family);
+    for (size_t i = 0; i < num_keys; i++) {
+      PinnableSlice value;
+      Stored stored{&value};
+      Status beneath;
+      open.Take(i, &stored, &beneath);
+      statuses[i] = Combine(keys[i], answers[i], std::move(beneath), &merger, &stored);
+      if (statuses[i].ok()) statuses[i] = Keep(statuses[i], ShowColumns(stored, &results[i]));
     }
     return Status::OK();
   });

@@ -10,12 +10,15 @@
 
 namespace varve {
 
-// True if the batch has records that take a stamp.
+// True if the batch has records that take a stamp, or entities, which StampBatch refuses.
 inline bool NeedsStamps(const WriteBatch& batch) {
-  return batch.HasPut() || batch.HasMerge();
+  return batch.HasPut() || batch.HasMerge() || batch.HasPutEntity();
 }
 
-// `dst` is empty. It keeps checksums of records if `batch` does.
+// Appends the records of `batch` to `dst`, which must be empty, with the stamp behind each value
+// and operand. `dst` gets checksums of its records if `batch` has them. Returns NotSupported if a
+// record cannot have a lifetime, and Corruption if the bytes of `batch` are damaged. `dst` is
+// undefined after an error.
 Status StampBatch(const WriteBatch& batch, uint32_t stamp, WriteBatch* dst);
 
 }  // namespace varve

@@ -1,4 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// The clock by which lifetimes are judged. It never goes back, not even over a reopening: an entry
+// that a reader has seen expire must stay expired, although a compaction may not have dropped it
+// yet.
+//
+//      last_       the latest time that was used; only grows
+//      granted_    saved in the MANIFEST: times up to it may be used without a write
+//      Wall()      the machine's clock, which may be set back or jump
+//
+// A time beyond granted_ is saved first, with a lead (kGrantSeconds), so that one write serves for
+// a while. If saving fails with an error that lasts, the clock goes on all the same and says so
+// once.
+
 #include "db/ttl/ttl_clock.h"
 
 #include <algorithm>
@@ -21,12 +34,17 @@ TtlClock::TtlClock(SystemClock* wall) : wall_(wall), last_(kEarliestStamp) {}
 uint32_t TtlClock::Wall() const {
   int64_t seconds = 0;
   if (!wall_->GetCurrentTime(&seconds).ok()) return 0;
+  // The largest number is left out, since granted_ has it while there is no limit yet.
   return static_cast<uint32_t>(std::clamp<int64_t>(seconds, 0, UINT32_MAX - 1));
 }
 
+// Continues from the time that the database has saved, which the clock never goes below. If the
+// database is read-only, the clock gets no host, and saves nothing.
 void TtlClock::Start(TtlHost* host, bool read_only, std::shared_ptr<Logger> log) {
   const auto saved =
       static_cast<uint32_t>(std::min<uint64_t>(host->SavedTtlClock(), UINT32_MAX - 1));
+  // Before Start the time may have been the wall clock's, if something read it: it is not set back
+  // here either.
   Raise(saved);
   if (saved > kAheadSeconds && Wall() < saved - kAheadSeconds) {
     LogWarn(log.get(),
@@ -52,6 +70,8 @@ void TtlClock::Settle() {
   // From here on a later time needs a new grant, and waits for this lock.
   const uint32_t granted = granted_.exchange(kEarliestStamp, std::memory_order_acq_rel);
   const uint32_t last = last_.load(std::memory_order_acquire);
+  // If it cannot be saved the larger grant stays in the MANIFEST. Then the next opening begins up
+  // to a minute ahead, and waits for the wall clock.
   const bool saved = last == granted || host_->SaveTtlClock(last).ok();
   granted_.store(saved ? last : granted, std::memory_order_release);
 }
@@ -63,16 +83,34 @@ uint32_t TtlClock::Raise(uint32_t now) {
   return std::max(last, now);
 }
 
-uint32_t TtlClock::Now() {
-  const uint32_t last = last_.load(std::memory_order_acquire);
-  uint32_t now = Wall();
-  if (now <= last) return last;
-  if (now - last > kJumpSeconds) now = std::min(now, Wall());
-  if (now > granted_.load(std::memory_order_acquire)) now = Grant(now);
-  return Raise(now);
+uint32_t TtlClock::ConfirmedWall(uint32_t last) const {
+  const uint32_t wall = Wall();
+  // A single wrong reading would make entries expire that are alive, and could not be taken back.
+  return wall > last && wall - last > kJumpSeconds ? std::min(wall, Wall()) : wall;
 }
 
+uint32_t TtlClock::TimeAt(uint32_t wall) {
+  const uint32_t last = last_.load(std::memory_order_acquire);
+  if (wall <= last) return last;
+  // The usual case is one comparison; a save is due once in kGrantSeconds.
+  return Raise(wall > granted_.load(std::memory_order_acquire) ? Grant(wall) : wall);
+}
+
+uint32_t TtlClock::Now() {
+  return TimeAt(ConfirmedWall(Last()));
+}
+
+uint32_t TtlClock::ForStamps() {
+  const uint32_t wall = ConfirmedWall(Last());
+  return std::max(TimeAt(wall), wall);
+}
+
+// Saves a later time, unless another thread does. A failure that passes (Busy, closing) leaves the
+// limit where it is. Any other raises it without a save, so that time does not stand still on a
+// full disk.
 uint32_t TtlClock::Grant(uint32_t now) {
+  // Another thread saves, and a reader must not wait for its I/O: it gets the latest time that is
+  // saved already.
   if (!save_mu_.TryLock()) return std::min(now, granted_.load(std::memory_order_acquire));
   uint32_t granted = granted_.load(std::memory_order_acquire);
   if (now > granted && host_ != nullptr) {

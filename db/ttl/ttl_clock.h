@@ -11,7 +11,10 @@
 //  2. If the MANIFEST cannot be written at that moment, as in a callback that holds it up, the time
 //     stands at the granted one. If writing it fails, the time goes on, as entries must not live
 //     for ever on a full disk; an entry then stays expired only within this opening.
-//  3. A jump ahead by more than kJumpSeconds is believed when a second reading confirms it.
+//  3. Stamps of writes do not stand: they are the wall clock's time where that is later, as a stamp
+//     that is ahead of the saved time only makes an entry live longer. A stamp at which the time
+//     stands may be as old as the last use of the database, and end an entry's life at once.
+//  4. A jump ahead by more than kJumpSeconds is believed when a second reading confirms it.
 
 #include <atomic>
 #include <cstdint>
@@ -29,6 +32,7 @@ namespace varve {
 // Thread safety: any thread. Before Start the time is the wall clock's.
 class TtlClock {
  public:
+  // Seconds ahead of the time that one save grants.
   static constexpr uint32_t kGrantSeconds = 60;
   static constexpr uint32_t kJumpSeconds = 3600;
 
@@ -43,18 +47,28 @@ class TtlClock {
   // Saves the last time that was used, in place of the granted one.
   void Settle();
 
+  // Returns the time in seconds since the Unix epoch, which never goes back. May save a time.
   uint32_t Now();
+  // Returns the time for stamps: that of Now, or the wall clock's if that is later.
+  uint32_t ForStamps();
   // Returns the last result of Now. Does no I/O.
   uint32_t Last() const { return last_.load(std::memory_order_acquire); }
 
  private:
+  // Returns the wall clock's time; 0 if it is unknown.
   uint32_t Wall() const;
+  // Returns the wall clock's time, read again if it is far ahead of `last`.
+  uint32_t ConfirmedWall(uint32_t last) const;
+  // Returns what Now returns if the wall clock says `wall`.
+  uint32_t TimeAt(uint32_t wall);
   // Returns `now`, or the latest time that may be used if that is earlier.
   uint32_t Grant(uint32_t now);
+  // Raises last_ to `now`, and returns the larger of both.
   uint32_t Raise(uint32_t now);
 
   SystemClock* const wall_;
   std::atomic<uint32_t> last_;  // Latest time that was used; it only rises.
+  // The latest time that may be used without a save.
   std::atomic<uint32_t> granted_{UINT32_MAX};
   Mutex save_mu_;  // Held while a time is saved.
   TtlHost* host_ VARVE_GUARDED_BY(save_mu_) = nullptr;

@@ -16,6 +16,7 @@ class ChainLookUp {
  public:
   ChainLookUp(const TtlState& state, uint32_t family)
       : db_(state.db()), handle_(state.host()->OpenFamily(family)) {
+    // Compactions look at keys that nobody has asked for.
     read_options_.fill_cache = false;
   }
 
@@ -50,21 +51,31 @@ class TtlCompactionFilter final : public CompactionFilter {
         user_(made_ == nullptr ? user : made_.get()) {}
 
   const char* Name() const override { return "TtlCompactionFilter"; }
+  // Snapshots are respected by the horizon: what is expired by it is expired for each of them.
   bool IgnoreSnapshots() const override { return user_ == nullptr || user_->IgnoreSnapshots(); }
 
-  Decision FilterV2(int level, const Slice& key, ValueType type, const Slice& stored,
-                    std::string* new_value, std::string* skip_until) const override {
+  // Entities have no stamps, so they stay, and none can be made.
+  Decision FilterV3(int level, const Slice& key, ValueType type, const Slice* stored,
+                    const WideColumns* /*columns*/, std::string* new_value,
+                    std::vector<std::pair<std::string, std::string>>* new_columns,
+                    std::string* skip_until) const override {
     Slice value;
     uint32_t stamp = 0;
-    if (!SplitStamp(stored, &value, &stamp)) return Decision::kKeep;
+    if (stored == nullptr || !SplitStamp(*stored, &value, &stamp)) return Decision::kKeep;
+    // An expired value below live operands is still their base, so with a merge operator the key's
+    // newest state decides.
     if (type == ValueType::kValue && IsExpired(stamp, ttl_, horizon_) &&
         (chains_ == nullptr || chains_->IsExpired(key, ttl_, horizon_))) {
       return Decision::kRemove;
     }
     if (user_ == nullptr) return Decision::kKeep;
-    const Decision decision = user_->FilterV2(level, key, type, value, new_value, skip_until);
+    // The user's filter sees what the program wrote, without the stamp. Its change gets the old
+    // stamp back.
+    const Decision decision = user_->FilterV4(level, key, type, &value, nullptr, new_value,
+                                              new_columns, skip_until, nullptr);
+    // A change of the value does not prolong its life.
     if (decision == Decision::kChangeValue) AppendStamp(new_value, stamp);
-    return decision;
+    return decision == Decision::kChangeWideColumnEntity ? Decision::kUndetermined : decision;
   }
 
  private:
@@ -88,14 +99,17 @@ TtlCompactionFilterFactory::TtlCompactionFilterFactory(
 
 bool TtlCompactionFilterFactory::ShouldFilterTableFileCreation(
     TableFileCreationReason reason) const {
+  // Expiry alone is no reason to filter the entries of a flush; the user's factory may have others.
   if (reason == TableFileCreationReason::kCompaction) return true;
   return user_filter_ == nullptr && user_factory_ != nullptr &&
          user_factory_->ShouldFilterTableFileCreation(reason);
 }
 
+// Lifetime and horizon are read once, so all entries of one compaction are judged alike.
 std::unique_ptr<CompactionFilter> TtlCompactionFilterFactory::CreateCompactionFilter(
     const CompactionFilter::Context& context) {
   const int32_t ttl = family_->ttl.load(std::memory_order_relaxed);
+  // While the database is being opened there is nobody to ask for snapshots, so nothing expires.
   const bool ready = ttl > 0 && state_->db() != nullptr;
   const uint32_t horizon = ready ? state_->Horizon() : 0;
   std::unique_ptr<ChainLookUp> chains;

@@ -34,11 +34,14 @@ Status CheckTtlFamily(const ColumnFamilyDescriptor& family) {
   return Status::OK();
 }
 
+// Wraps the merge operator and the filter in those that know stamps; the wrappers share `state` and
+// `family`.
 ColumnFamilyOptions WithTtl(const ColumnFamilyOptions& options,
                             const std::shared_ptr<TtlState>& state,
                             const std::shared_ptr<TtlFamily>& family) {
   ColumnFamilyOptions result = options;
-  // Options that come from GetOptions are wrapped already.
+  // Options that come from GetOptions of a database with lifetimes are wrapped already. Those
+  // wrappers use the clock and lifetimes of that opening, so the user's own objects are taken out.
   if (auto* merge = dynamic_cast<TtlMergeOperator*>(result.merge_operator.get())) {
     result.merge_operator = merge->user();
   }
@@ -47,6 +50,8 @@ ColumnFamilyOptions WithTtl(const ColumnFamilyOptions& options,
     if (result.compaction_filter == nullptr) result.compaction_filter = filters->user_filter();
     result.compaction_filter_factory = std::shared_ptr(filters->user_factory());
   }
+  // The filter has to know of the operator: with one, an expired value may still be the base of
+  // live operands.
   const bool merges = result.merge_operator != nullptr;
   if (merges) {
     result.merge_operator = std::make_shared<TtlMergeOperator>(result.merge_operator, family);
@@ -68,13 +73,20 @@ TtlFamily* TtlDb::FamilyOf(ColumnFamilyHandle* handle, Status* s) const {
 
 // ---- Column families ----
 
+// A handle is there after an error, too, if the family was made and only its options could not be
+// written down.
+void TtlDb::NoteCreated(ColumnFamilyHandle* const* handle,
+                        const std::shared_ptr<TtlFamily>& family) {
+  if (handle != nullptr && *handle != nullptr) state_->AddFamily((*handle)->GetID(), family);
+}
+
 Status TtlDb::CreateColumnFamilyWithTtl(const ColumnFamilyOptions& options, const std::string& name,
                                         ColumnFamilyHandle** handle, int ttl) try {
   VARVE_RETURN_IF_ERROR(CheckTtlFamily({name, options}));
   const auto family = std::make_shared<TtlFamily>(name, ttl);
-  VARVE_RETURN_IF_ERROR(db_->CreateColumnFamily(WithTtl(options, state_, family), name, handle));
-  state_->AddFamily((*handle)->GetID(), family);
-  return Status::OK();
+  Status s = db_->CreateColumnFamily(WithTtl(options, state_, family), name, handle);
+  NoteCreated(handle, family);
+  return s;
 } catch (...) {
   return CaughtException();
 }
@@ -95,8 +107,10 @@ Status TtlDb::CreateColumnFamilies(const std::vector<ColumnFamilyDescriptor>& fa
   handles->reserve(families.size());
   for (const ColumnFamilyDescriptor& family : families) {
     ColumnFamilyHandle* handle = nullptr;
-    VARVE_RETURN_IF_ERROR(CreateColumnFamily(family.options, family.name, &handle));
-    handles->push_back(handle);
+    const Status s = CreateColumnFamily(family.options, family.name, &handle);
+    // The family may exist although its options could not be written down.
+    if (handle != nullptr) handles->push_back(handle);
+    VARVE_RETURN_IF_ERROR(s);
   }
   return Status::OK();
 } catch (...) {
@@ -110,10 +124,10 @@ Status TtlDb::CreateColumnFamilyWithImport(
     ColumnFamilyHandle** handle) try {
   VARVE_RETURN_IF_ERROR(CheckTtlFamily({name, options}));
   const auto family = std::make_shared<TtlFamily>(name, 0);
-  VARVE_RETURN_IF_ERROR(db_->CreateColumnFamilyWithImport(WithTtl(options, state_, family), name,
-                                                          import_options, metadatas, handle));
-  state_->AddFamily((*handle)->GetID(), family);
-  return Status::OK();
+  Status s = db_->CreateColumnFamilyWithImport(WithTtl(options, state_, family), name,
+                                               import_options, metadatas, handle);
+  NoteCreated(handle, family);
+  return s;
 } catch (...) {
   return CaughtException();
 }
@@ -138,12 +152,13 @@ Status TtlDb::Put(const WriteOptions& options, ColumnFamilyHandle* column_family
                   const Slice& value) try {
   Status s;
   if (FamilyOf(column_family, &s) == nullptr) return s;
-  const StampedValue stamped(value, state_->clock().Now());
+  const StampedValue stamped(value, state_->clock().ForStamps());
   return db_->Put(options, column_family, key, stamped.slice());
 } catch (...) {
   return CaughtException();
 }
 
+// Stores the lifetime in the stamp, and refuses what no stamp can express.
 Status TtlDb::PutWithTtl(const WriteOptions& options, ColumnFamilyHandle* column_family,
                          const Slice& key, const Slice& value, int32_t ttl) try {
   Status s;
@@ -156,7 +171,9 @@ Status TtlDb::PutWithTtl(const WriteOptions& options, ColumnFamilyHandle* column
                                      family->name + ", which has one of " + std::to_string(common) +
                                      " s: both must be positive");
   }
-  const int64_t stamp = int64_t{state_->clock().Now()} + ttl - common;
+  // There is no room for a lifetime beside the stamp. The stamp is set so that stamp + the family's
+  // lifetime is the moment that was asked for; it moves with later changes of that lifetime.
+  const int64_t stamp = int64_t{state_->clock().ForStamps()} + ttl - common;
   if (stamp < kEarliestStamp || stamp > UINT32_MAX) {
     return Status::InvalidArgument(
         "DBWithTTL::PutWithTtl",
@@ -176,13 +193,14 @@ Status TtlDb::Merge(const WriteOptions& options, ColumnFamilyHandle* column_fami
                     const Slice& key, const Slice& value) try {
   Status s;
   if (FamilyOf(column_family, &s) == nullptr) return s;
-  const TtlHold hold(state_.get());
-  const StampedValue stamped(value, hold.time());
+  const TtlHold hold(state_.get());  // Its time is not later than the stamp.
+  const StampedValue stamped(value, state_->clock().ForStamps());
   return db_->Merge(options, column_family, key, stamped.slice());
 } catch (...) {
   return CaughtException();
 }
 
+// Writes a copy of the batch that has stamps; the caller's batch stays as it is.
 Status TtlDb::WriteWithCallback(const WriteOptions& options, WriteBatch* updates,
                                 UserWriteCallback* callback) try {
   const auto write = [&](WriteBatch* batch) {
@@ -191,8 +209,10 @@ Status TtlDb::WriteWithCallback(const WriteOptions& options, WriteBatch* updates
   };
   if (updates == nullptr || !NeedsStamps(*updates)) return write(updates);
   std::optional<TtlHold> hold;
+  // The hold keeps compactions from dropping the base between the time of the stamp and the
+  // insertion: by the stamp it may still be alive.
   if (updates->HasMerge()) hold.emplace(state_.get());
-  const uint32_t stamp = hold.has_value() ? hold->time() : state_->clock().Now();
+  const uint32_t stamp = state_->clock().ForStamps();
   WriteBatch stamped(updates->GetDataSize() + size_t{updates->Count()} * (kStampBytes + 1));
   VARVE_RETURN_IF_ERROR(StampBatch(*updates, stamp, &stamped));
   return write(&stamped);
@@ -206,6 +226,7 @@ uint32_t TtlDb::TimeOf(const ReadOptions& options) {
   return options.snapshot == nullptr ? state_->clock().Now() : state_->TimeOf(*options.snapshot);
 }
 
+// After an error the value is empty.
 Status TtlDb::Show(const TtlFamily& family, uint32_t now, PinnableSlice* value) {
   Slice plain;
   uint32_t stamp = 0;
@@ -227,6 +248,8 @@ Status TtlDb::Get(const ReadOptions& options, ColumnFamilyHandle* column_family,
   const TtlFamily* const family = FamilyOf(column_family, &s);
   if (family == nullptr) return s;
   s = db_->Get(options, column_family, key, value, timestamp);
+  // The time is read after the value: a value that a compaction drops as expired has been expired
+  // for whoever reads the clock later.
   return s.ok() ? Show(*family, TimeOf(options), value) : s;
 }
 
@@ -238,6 +261,7 @@ void TtlDb::MultiGet(const ReadOptions& options, size_t num_keys,
   uint32_t now = 0;
   for (size_t i = 0; i < num_keys; ++i) {
     if (!statuses[i].ok()) continue;
+    // One time judges all keys, and is read only if there is something to judge.
     if (now == 0) now = TimeOf(options);
     const TtlFamily* const family = FamilyOf(column_families[i], &statuses[i]);
     if (family != nullptr) statuses[i] = Show(*family, now, &values[i]);
@@ -257,6 +281,7 @@ void TtlDb::MultiGet(const ReadOptions& options, ColumnFamilyHandle* column_fami
   }
 }
 
+// Where something is not known, or goes wrong, the answer is that the key may exist.
 bool TtlDb::KeyMayExist(const ReadOptions& options, ColumnFamilyHandle* column_family,
                         const Slice& key, std::string* value, std::string* timestamp,
                         bool* value_found) try {
@@ -265,6 +290,7 @@ bool TtlDb::KeyMayExist(const ReadOptions& options, ColumnFamilyHandle* column_f
   const TtlFamily* const family = FamilyOf(column_family, &s);
   std::string stored;
   bool found = false;
+  // The stored value is always asked for, as the stamp is in it.
   if (!db_->KeyMayExist(options, column_family, key, &stored, timestamp, &found)) return false;
   Slice plain;
   uint32_t stamp = 0;
@@ -279,6 +305,8 @@ bool TtlDb::KeyMayExist(const ReadOptions& options, ColumnFamilyHandle* column_f
   return true;
 }
 
+// Leaves in `operands` those that still count, without their stamps, and sets *count to their
+// number. Returns NotFound if the chain is expired as a whole. After an error *count is 0.
 Status TtlDb::ShowOperands(const TtlFamily& family, uint32_t now, PinnableSlice* operands,
                            int* count) {
   const int32_t ttl = family.ttl.load(std::memory_order_relaxed);
@@ -289,8 +317,10 @@ Status TtlDb::ShowOperands(const TtlFamily& family, uint32_t now, PinnableSlice*
     if (!chain.Add(operands[i])) s = NoStamp(family.name);
   }
   if (s.ok() && IsExpired(chain.stamp(), ttl, now)) s = Status::NotFound();
+  // After an error all operands are given up, as if none had been found.
   const int first = s.ok() ? static_cast<int>(chain.first()) : found;
   for (int i = first; i < found; ++i) {
+    // Operands before the first live one are left out, and the others move to the front.
     if (first != 0) operands[i - first] = std::move(operands[i]);
     operands[i - first].remove_suffix(kStampBytes);
   }
@@ -299,6 +329,7 @@ Status TtlDb::ShowOperands(const TtlFamily& family, uint32_t now, PinnableSlice*
   return s;
 }
 
+// The operands come with their stamps from the database, and lose them in ShowOperands.
 Status TtlDb::GetMergeOperands(const ReadOptions& options, ColumnFamilyHandle* column_family,
                                const Slice& key, PinnableSlice* operands,
                                GetMergeOperandsOptions* operand_options, int* count) try {
@@ -309,6 +340,7 @@ Status TtlDb::GetMergeOperands(const ReadOptions& options, ColumnFamilyHandle* c
   GetMergeOperandsOptions* used = operand_options;
   if (operand_options != nullptr && operand_options->continue_cb != nullptr) {
     inner = *operand_options;
+    // The callback decides by operands as the program wrote them.
     inner.continue_cb = [&](const Slice& stored) {
       Slice plain;
       uint32_t stamp = 0;
@@ -330,6 +362,7 @@ Iterator* TtlDb::NewIterator(const ReadOptions& options, ColumnFamilyHandle* col
   return NewErrorIterator(CaughtException());
 }
 
+// After an error *iterators is unchanged, and the iterators that were made are gone.
 Status TtlDb::NewIterators(const ReadOptions& options,
                            const std::vector<ColumnFamilyHandle*>& column_families,
                            std::vector<Iterator*>* iterators) try {
@@ -346,6 +379,7 @@ Status TtlDb::NewIterators(const ReadOptions& options,
   s = db_->NewIterators(loading, column_families, iterators == nullptr ? nullptr : &raw);
   std::vector<std::unique_ptr<Iterator>> bases(raw.begin(), raw.end());
   if (!s.ok()) return s;
+  // One time for all iterators of the call.
   const uint32_t now = TimeOf(options);
   std::vector<std::unique_ptr<Iterator>> made;
   for (size_t i = 0; i < bases.size(); ++i) {
@@ -359,7 +393,8 @@ Status TtlDb::NewIterators(const ReadOptions& options,
   return CaughtException();
 }
 
-// The hold comes before the snapshot, so that no compaction drops entries that the snapshot shows.
+// The time is held (TtlState::Hold) before the snapshot is taken, so that no compaction drops
+// entries that the snapshot shows. Returns null if the database does, or if there is no memory.
 const Snapshot* TtlDb::GetSnapshot() try {
   const TtlState::Holds::iterator hold = state_->Hold();
   const Snapshot* snapshot = nullptr;
@@ -379,6 +414,8 @@ const Snapshot* TtlDb::GetSnapshot() try {
 }
 
 void TtlDb::ReleaseSnapshot(const Snapshot* snapshot) {
+  // The time goes first. Between the two calls a compaction may drop what only this snapshot
+  // showed, and the caller has given it up already.
   state_->ForgetSnapshot(snapshot);
   db_->ReleaseSnapshot(snapshot);
 }

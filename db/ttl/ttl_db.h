@@ -3,6 +3,17 @@
 
 // DBWithTTL on an open database: calls that write values put stamps behind them, calls that return
 // values judge the stamps and remove them, and all others go to the database unchanged.
+//
+//      Put "v"    -->  TtlDb  -->  DB: "v" + time of writing
+//      Get        <--  TtlDb  <--  DB: stamp + ttl before the reader's time: NotFound, else "v"
+//      compaction filter and merge operator: see the value without the stamp
+//
+// A family's lifetime is not stored with its values, so SetTtl changes the fate of all entries that
+// are already there. PutWithTtl stores a stamp that makes its entry expire after its own lifetime.
+//
+// The stamp lies at the end of the value, where the underlying database does not know of it. So a
+// database opened without lifetimes shows values with their stamps, and values written without
+// lifetimes are reported as corrupt here.
 
 #include <memory>
 #include <string>
@@ -10,6 +21,7 @@
 
 #include "varve/utilities/db_ttl.h"
 
+#include "db/read/family_iterators.h"
 #include "db/ttl/ttl_state.h"
 
 namespace varve {
@@ -23,17 +35,21 @@ ColumnFamilyOptions WithTtl(const ColumnFamilyOptions& options,
 // Returns OK if entries of such a family can have lifetimes.
 Status CheckTtlFamily(const ColumnFamilyDescriptor& family);
 
+// Thread safety: that of DB.
 class TtlDb final : public DBWithTTL {
  public:
   // Takes ownership of `db`; the state knows its families, and is started.
   TtlDb(DB* db, std::shared_ptr<TtlState> state) : DBWithTTL(db), state_(std::move(state)) {}
+  // The state may outlive the database, because iterators share it.
   ~TtlDb() override { state_->Stop(); }
 
+  // The clock has stored a time that it may reach; this replaces it by the last one that was used.
   Status Close() override {
     state_->clock().Settle();
     return db_->Close();
   }
 
+  // A family that is created without a lifetime has an endless one.
   Status CreateColumnFamily(const ColumnFamilyOptions& options, const std::string& name,
                             ColumnFamilyHandle** handle) override {
     return CreateColumnFamilyWithTtl(options, name, handle, /*ttl=*/0);
@@ -62,6 +78,40 @@ class TtlDb final : public DBWithTTL {
   using DB::Merge;
   Status Merge(const WriteOptions& options, ColumnFamilyHandle* column_family, const Slice& key,
                const Slice& value) override;
+  // An entity has no place for a stamp.
+  using DB::PutEntity;
+  Status PutEntity(const WriteOptions& /*options*/, ColumnFamilyHandle* /*column_family*/,
+                   const Slice& /*key*/, const WideColumns& /*columns*/) override {
+    return NoEntities("PutEntity");
+  }
+  Status PutEntity(const WriteOptions& /*options*/, const Slice& /*key*/,
+                   const AttributeGroups& /*attribute_groups*/) override {
+    return NoEntities("PutEntity");
+  }
+  using DB::GetEntity;
+  Status GetEntity(const ReadOptions& /*options*/, ColumnFamilyHandle* /*column_family*/,
+                   const Slice& /*key*/, PinnableWideColumns* /*columns*/) override {
+    return NoEntities("GetEntity");
+  }
+  Status GetEntity(const ReadOptions& /*options*/, const Slice& /*key*/,
+                   PinnableAttributeGroups* /*result*/) override {
+    return NoEntities("GetEntity");
+  }
+  using DB::MultiGetEntity;
+  void MultiGetEntity(const ReadOptions& options, ColumnFamilyHandle* column_family,
+                      size_t num_keys, const Slice* keys, PinnableWideColumns* results,
+                      Status* statuses, bool sorted_input) override {
+    DB::MultiGetEntity(options, column_family, num_keys, keys, results, statuses, sorted_input);
+  }
+  void MultiGetEntity(const ReadOptions& options, size_t num_keys,
+                      ColumnFamilyHandle** column_families, const Slice* keys,
+                      PinnableWideColumns* results, Status* statuses, bool sorted_input) override {
+    DB::MultiGetEntity(options, num_keys, column_families, keys, results, statuses, sorted_input);
+  }
+  void MultiGetEntity(const ReadOptions& options, size_t num_keys, const Slice* keys,
+                      PinnableAttributeGroups* results) override {
+    DB::MultiGetEntity(options, num_keys, keys, results);
+  }
   Status Write(const WriteOptions& options, WriteBatch* updates) override {
     return WriteWithCallback(options, updates, nullptr);
   }
@@ -75,6 +125,7 @@ class TtlDb final : public DBWithTTL {
                           const Slice& key, PinnableSlice* operands,
                           GetMergeOperandsOptions* operand_options, int* count) override;
   using DB::MultiGet;
+  // All keys of a call are judged by one time.
   void MultiGet(const ReadOptions& options, size_t num_keys, ColumnFamilyHandle** column_families,
                 const Slice* keys, PinnableSlice* values, std::string* timestamps, Status* statuses,
                 bool sorted_input) override;
@@ -89,6 +140,20 @@ class TtlDb final : public DBWithTTL {
   Status NewIterators(const ReadOptions& options,
                       const std::vector<ColumnFamilyHandle*>& column_families,
                       std::vector<Iterator*>* iterators) override;
+  std::unique_ptr<Iterator> NewCoalescingIterator(
+      const ReadOptions& options,
+      const std::vector<ColumnFamilyHandle*>& column_families) override {
+    return MakeCoalescingIterator(
+        [&](std::vector<Iterator*>* made) { return NewIterators(options, column_families, made); },
+        column_families);
+  }
+  std::unique_ptr<AttributeGroupIterator> NewAttributeGroupIterator(
+      const ReadOptions& options,
+      const std::vector<ColumnFamilyHandle*>& column_families) override {
+    return MakeAttributeGroupIterator(
+        [&](std::vector<Iterator*>* made) { return NewIterators(options, column_families, made); },
+        column_families);
+  }
   const Snapshot* GetSnapshot() override;
   void ReleaseSnapshot(const Snapshot* snapshot) override;
 
@@ -102,6 +167,13 @@ class TtlDb final : public DBWithTTL {
                               std::unique_ptr<FileIngestionHandle>* handle) override;
 
  private:
+  // Makes the family of the handle, if there is one, known.
+  void NoteCreated(ColumnFamilyHandle* const* handle, const std::shared_ptr<TtlFamily>& family);
+  // Returns the error of calls with wide columns.
+  static Status NoEntities(const char* call) {
+    return Status::NotSupported(std::string("DBWithTTL::") + call,
+                                "lifetimes are of plain values and merge operands");
+  }
   // Returns nullptr, and sets *s, if the handle is null or not of this database.
   TtlFamily* FamilyOf(ColumnFamilyHandle* handle, Status* s) const;
   // Returns the time by which a read with these options judges, once the database has served it.
@@ -112,6 +184,7 @@ class TtlDb final : public DBWithTTL {
   static Status ShowOperands(const TtlFamily& family, uint32_t now, PinnableSlice* operands,
                              int* count);
 
+  // Shared with filters, merge operators and iterators, which may outlive this object.
   const std::shared_ptr<TtlState> state_;
 };
 

@@ -2,6 +2,13 @@
 #pragma once
 
 // Iterates over the values that are not expired, without their stamps.
+//
+//      base_    a:live  b:expired  c:expired  d:live  e:no stamp
+//      Next     a ----------------------------> d ----> invalid, status() is Corruption
+//
+// Expired entries are passed in the direction of the move, so that Next and Prev see the same
+// entries. The time by which they are judged stays that of the iterator's view: a walk does not
+// lose entries that expire while it goes on, and agrees with reads at the same snapshot.
 
 #include <cstdint>
 #include <memory>
@@ -15,7 +22,7 @@
 namespace varve {
 
 // One time, that of its view, judges all entries. A value without a stamp ends the walk as
-// Corruption; a seek goes on.
+// Corruption; a seek goes on. Thread safety: none, as of any iterator.
 class TtlIterator final : public Iterator {
  public:
   // `base` loads values by itself. The family lives as long as the state.
@@ -52,23 +59,33 @@ class TtlIterator final : public Iterator {
   Status Refresh(const Snapshot* snapshot) override;
   Slice key() const override { return base_->key(); }
   Slice value() const override { return value_; }
+  // A plain value is an entity with the default column alone.
+  const WideColumns& columns() const override {
+    columns_.assign(1, WideColumn(kDefaultWideColumnName, value_));
+    return columns_;
+  }
   Status status() const override { return status_.ok() ? base_->status() : status_; }
   Status GetProperty(std::string name, std::string* value) override {
     return base_->GetProperty(std::move(name), value);
   }
 
  private:
+  // Direction in which expired entries are passed.
   enum class Way : uint8_t { kForward, kBackward };
 
   // Skips expired entries, from the position of the base.
   void Settle(Way way);
 
+  // Shows stored values, with their stamps.
   const std::unique_ptr<Iterator> base_;
   const std::shared_ptr<TtlState> state_;
   const TtlFamily* const family_;
+  // The time that judges all entries; seconds since 1970.
   uint32_t now_;
   bool valid_ = false;
+  // The shown value without its stamp; lies in the base.
   Slice value_;
+  mutable WideColumns columns_;
   Status status_;  // Besides the base's.
 };
 

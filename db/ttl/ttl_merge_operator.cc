@@ -1,4 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// Wraps a user's merge operator: values come with stamps, the user's operator sees them without,
+// and the result gets the newest stamp.
+//
+//      operands, oldest first    1@10  2@12  | 3@99  4@100       lifetime 60
+//      TtlChain                  expired     | live              3@99 begins a new chain
+//      result                                  merge(3, 4)@100
+//
+// A partial merge is made only for equal stamps: with others it is not known yet where a chain
+// breaks, as the lifetime may change.
+
 #include "db/ttl/ttl_merge_operator.h"
 
 #include <algorithm>
@@ -8,10 +19,13 @@
 
 namespace varve {
 
+// Takes the next newer value. Returns false if it has no stamp; then the chain is unchanged.
 bool TtlChain::Add(const Slice& stored) {
   Slice value;
   uint32_t stamp = 0;
   if (!SplitStamp(stored, &value, &stamp)) return false;
+  // When this operand was written, everything before it was expired: its writer saw no value, so it
+  // begins a new chain.
   if (!values_.empty() && IsExpired(stamp_, ttl_, stamp)) {
     first_ += values_.size();
     values_.clear();
@@ -22,8 +36,12 @@ bool TtlChain::Add(const Slice& stored) {
   return true;
 }
 
+// Calls the user's operator with the part of the chain that counts, without stamps, and puts the
+// newest stamp behind its result. Fails if a value has no stamp, or if an entity comes in or out.
 bool TtlMergeOperator::FullMergeV3(const MergeOperationInputV3& in,
                                    MergeOperationOutputV3* out) const {
+  // An entity has no stamp; it was not written through DBWithTTL.
+  if (std::holds_alternative<WideColumns>(in.existing_value)) return false;
   TtlChain chain(family_->ttl.load(std::memory_order_relaxed));
   const Slice* const base = std::get_if<Slice>(&in.existing_value);
   if (base != nullptr && !chain.Add(*base)) return false;
@@ -32,6 +50,8 @@ bool TtlMergeOperator::FullMergeV3(const MergeOperationInputV3& in,
   }
   std::vector<Slice> operands = chain.values();
   MergeOperationInputV3::ExistingValue plain_base;
+  // The base counts only if no operand has begun a new chain. Otherwise it is among those that were
+  // left out.
   if (base != nullptr && chain.first() == 0) {
     plain_base = operands.front();
     operands.erase(operands.begin());
@@ -42,13 +62,17 @@ bool TtlMergeOperator::FullMergeV3(const MergeOperationInputV3& in,
   const bool merged = user_->FullMergeV3(plain, &result);
   out->op_failure_scope = result.op_failure_scope;
   if (!merged) return false;
+  // The stamp goes behind a copy of an input, or behind the value that the operator has made.
   std::string value;
   if (const Slice* const input = std::get_if<Slice>(&result.new_value)) {
     value.reserve(input->size() + kStampBytes);
     value.assign(input->data(), input->size());
+  } else if (auto* const made = std::get_if<std::string>(&result.new_value)) {
+    value = std::move(*made);
   } else {
-    value = std::move(std::get<std::string>(result.new_value));
+    return false;  // Entities have no stamps.
   }
+  // The newest stamp of the chain: the merged value lives as long as its youngest part would have.
   AppendStamp(&value, chain.stamp());
   out->new_value = std::move(value);
   return true;
@@ -68,6 +92,7 @@ bool TtlMergeOperator::PartialMerge(const Slice& key, const Slice& left, const S
   return true;
 }
 
+// Merges only operands that all have the same stamp, which then is that of the result.
 bool TtlMergeOperator::PartialMergeMulti(const Slice& key, const std::deque<Slice>& operands,
                                          std::string* result, Logger* logger) const {
   std::deque<Slice> plain;
@@ -76,6 +101,8 @@ bool TtlMergeOperator::PartialMergeMulti(const Slice& key, const std::deque<Slic
     Slice value;
     uint32_t stamp = 0;
     if (!SplitStamp(operand, &value, &stamp)) return false;
+    // Merging operands of two stamps would decide now if they are one chain, which depends on a
+    // lifetime that may still change.
     if (!plain.empty() && stamp != common) return false;
     common = stamp;
     plain.push_back(value);

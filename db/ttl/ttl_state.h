@@ -22,6 +22,7 @@
 
 namespace varve {
 
+// A column family and its lifetime. Any thread may read or change the lifetime.
 struct TtlFamily {
   TtlFamily(std::string family_name, int32_t lifetime)
       : name(std::move(family_name)), ttl(lifetime) {}
@@ -30,7 +31,7 @@ struct TtlFamily {
   std::atomic<int32_t> ttl;  // Seconds; not positive: for ever.
 };
 
-// Compactions hold it, and iterators, which may outlive the database. Thread safety: any thread.
+// Compactions and iterators share it, and may outlive the database. Thread safety: any thread.
 class TtlState {
  public:
   explicit TtlState(std::shared_ptr<SystemClock> wall)
@@ -42,14 +43,17 @@ class TtlState {
     host_.store(host, std::memory_order_relaxed);
     db_.store(db, std::memory_order_release);
   }
+  // Called when the database is being closed: stores the clock's last time, and ends its saving.
   void Stop() {
     clock_.Settle();
     clock_.Stop();
   }
 
+  // Returns the clock by which stamps are made and judged.
   TtlClock& clock() { return clock_; }
   // Returns nullptr while the database is being opened.
   DB* db() const { return db_.load(std::memory_order_acquire); }
+  // Returns what the database offers beyond its public calls; null while it is being opened.
   TtlHost* host() const { return host_.load(std::memory_order_relaxed); }
 
   // --- Families. They stay when they are dropped: ids are not used again.
@@ -59,8 +63,11 @@ class TtlState {
 
   // --- Times that readers and writers still judge by.
   using Holds = std::multiset<uint32_t>;
+  // Notes the present time as one that somebody judges by. Horizon stays at or before it until
+  // Release.
   Holds::iterator Hold();
   void Release(Holds::iterator hold);
+  // Ties the time of a Hold to a snapshot: ForgetSnapshot releases both.
   void NoteSnapshot(const Snapshot* snapshot, Holds::iterator hold);
   void ForgetSnapshot(const Snapshot* snapshot);
   // Returns the time by which reads through the snapshot judge. The caller has checked that the
@@ -71,6 +78,7 @@ class TtlState {
   uint32_t Horizon();
 
  private:
+  // Number of families that are found without a lock.
   static constexpr uint32_t kQuickFamilies = 64;
 
   const std::shared_ptr<SystemClock> wall_;
@@ -84,18 +92,19 @@ class TtlState {
   std::map<uint32_t, std::shared_ptr<TtlFamily>> families_ VARVE_GUARDED_BY(families_mu_);
 
   mutable Mutex holds_mu_;
+  // Times that are in use; the smallest bounds what compactions may drop.
   Holds holds_ VARVE_GUARDED_BY(holds_mu_);
   std::map<const Snapshot*, Holds::iterator> snapshots_ VARVE_GUARDED_BY(holds_mu_);
 };
 
-// Spans a merge from the reading of its stamp until it is visible.
+// Keeps a time in use for a merge, from before its stamp is read, which is therefore not earlier
+// than that time, until the merge is visible. The state must outlive it.
 class TtlHold {
  public:
   explicit TtlHold(TtlState* state) : state_(state), hold_(state->Hold()) {}
   ~TtlHold() { state_->Release(hold_); }
   TtlHold(const TtlHold&) = delete;
   TtlHold& operator=(const TtlHold&) = delete;
-  uint32_t time() const { return *hold_; }
 
  private:
   TtlState* const state_;

@@ -3,6 +3,7 @@
 
 #include "util/coding/reader.h"
 #include "util/coding/varint.h"
+#include "util/key/internal_key.h"
 
 namespace varve {
 
@@ -23,7 +24,8 @@ bool ChangePosition::DecodeFrom(const Slice& bytes) {
   for (uint64_t* number : {&next, &log, &max_bytes, &max_seconds, &first_lost, &last_lost}) {
     *number = in.Varint64();
   }
-  return in.ok() && !name.empty();
+  // Recovery goes on behind `next`, so it must be a number that recovery accepts.
+  return in.ok() && !name.empty() && next <= kMaxSequenceNumber / 2;
 }
 
 }  // namespace varve

@@ -12,9 +12,10 @@ namespace {
 // Suffix of the name of a built-in comparator with timestamps.
 constexpr char kSuffix[] = ".u64ts";
 
-// Returns a bound of a table without timestamps, with a timestamp. The end of a range is exclusive:
-// it must stay before all versions of its key, of which the one with the largest timestamp comes
-// first.
+// Returns the bound of a table whose keys have no timestamps, with one appended. An entry gets the
+// smallest timestamp, zeros. The exclusive end of a range tombstone gets the largest: of all
+// versions of a key the one with the largest timestamp sorts first, so the end still sorts before
+// all of them.
 InternalKey Padded(const InternalKey& key, size_t bytes) {
   VARVE_ASSERT(bytes > 0);
   const bool exclusive_end = key.sequence() == kMaxSequenceNumber;
@@ -63,6 +64,8 @@ void NameComparator(const Comparator& comparator, bool persist_timestamps, Versi
   if (comparator.timestamp_size() != 0) edit->family.persist_timestamps = persist_timestamps;
 }
 
+// Refuses tables that the new comparator cannot read, and gives bounds without timestamps made-up
+// ones. After an error some of the files are changed, and the edit is not to be used.
 Status AdaptFiles(TimestampSwitch change, const InternalKeyComparator& icmp, VersionEdit* edit) {
   const size_t timestamp_size = icmp.timestamp_size();
   for (NewFile& file : edit->new_files) {
@@ -72,6 +75,12 @@ Status AdaptFiles(TimestampSwitch change, const InternalKeyComparator& icmp, Ver
                                      icmp.user_comparator()->Name() + " has not");
     }
     if (timestamp_size == 0) continue;
+    if (change == TimestampSwitch::kOn && file.oldest_blob_file_number != 0) {
+      return Status::InvalidArgument(
+          name +
+          " refers to blob files, whose records have keys without timestamps: with "
+          "enable_blob_files, timestamps cannot be switched on by a comparator with them");
+    }
     if (change == TimestampSwitch::kOn) file.timestamps_persisted = false;
     if (!file.timestamps_persisted) {
       file.smallest = Padded(file.smallest, timestamp_size);

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "db/version/blob_victims.h"
 #include "util/base/assert.h"
 
 namespace varve {
@@ -20,12 +21,16 @@ class DueFinder {
   DueFinder(const Version& version, const ColumnFamilyOptions& options, const ShapeMoment& moment)
       : version_(version), options_(options), moment_(moment) {}
 
+  // Visits all files that no compaction is reading, and orders what it has found: the sinking ones
+  // by what they free, the others by reason.
   DueFiles Run() {
-    for (int level = 0; level < version_.non_empty_levels(); level++) {
+    const int levels = std::min(version_.non_empty_levels(), version_.usable_levels());
+    for (int level = 0; level < levels; level++) {
       for (size_t i = 0; i < version_.level(level).size(); i++) {
         if (!version_.level(level)[i]->notes.being_compacted) Visit(level, i);
       }
     }
+    // A file's surplus of deletions over entries says how much lies beneath it that nobody can see.
     const auto frees = [this](const DueFile& due) {
       return version_.level(due.level)[due.index]->counts().SurplusDeletions();
     };
@@ -38,13 +43,15 @@ class DueFinder {
   }
 
  private:
+  // Decides about one idle file. A file may be due for several reasons, and is then named for each.
   void Visit(int level, size_t index) {
     const FileMetaData& file = *version_.level(level)[index];
     const TableCounts& counts = file.counts();
     const bool dead = counts.deletions > 0 || counts.hidden > 0;
     if (dead) VisitDead(level, index);
+    // Without a clock no file is old.
     if (moment_.now == 0) return;
-    if (level + 1 < version_.num_levels() && Passed(file.times.oldest_ancestor, options_.ttl)) {
+    if (level + 1 < version_.usable_levels() && Passed(file.times.oldest_ancestor, options_.ttl)) {
       expired_.push_back({level, index, CompactionReason::kTtl});
     }
     const uint64_t written =
@@ -54,6 +61,8 @@ class DueFinder {
     }
   }
 
+  // Decides about a file with tombstones or hidden entries: at the bottom it is rewritten in place,
+  // above that it sinks towards what its tombstones delete.
   void VisitDead(int level, size_t index) {
     const FileMetaData& file = *version_.level(level)[index];
     VARVE_ASSERT(!file.notes.being_compacted);
@@ -62,7 +71,7 @@ class DueFinder {
         level > 0 &&
         !version_.RangeMayExistFrom(level + 1, icmp.KeyOf(file.smallest), icmp.KeyOf(file.largest));
     const bool sinks =
-        !bottommost && level + 1 < version_.num_levels() && file.counts().SurplusDeletions() > 0;
+        !bottommost && level + 1 < version_.usable_levels() && file.counts().SurplusDeletions() > 0;
     // Sinking ends, as the file goes one level deeper each time.
     if (!sinks && (!bottommost || file.counts().settled)) return;
     // Entries that a snapshot sees, and tombstones that hide entries from it, must stay for now.
@@ -74,6 +83,8 @@ class DueFinder {
       due_.sinking.push_back({level, index, CompactionReason::kFilesMarkedForCompaction});
       return;
     }
+    // The delay gives snapshots of short readers time to go, so that files are not rewritten one by
+    // one.
     const uint64_t delay = options_.bottommost_file_compaction_delay;
     if (delay > 0 && moment_.now != 0 && file.times.created != 0 &&
         !Passed(file.times.created, delay)) {
@@ -110,6 +121,7 @@ DueFiles FindDueFiles(const Version& version, const ColumnFamilyOptions& options
   due.covered = std::move(covered.files);
   due.unopened = std::move(covered.unopened);
   due.waits_for_snapshot = std::min(due.waits_for_snapshot, covered.waits_for_snapshot);
+  FindBlobVictims(version, options, &due);
   return due;
 }
 

@@ -2,12 +2,20 @@
 #pragma once
 
 // The stored numbers that precede the fields of a version edit (FORMAT.md).
+//
+//      record = { tag varint32, field }*
+//      tag 7, 100, 102, 103   a new table; 103 ends with custom fields { tag, length, bytes }*
+//      tag >= 2^13            if it is not known: a length, then bytes that are skipped
+//
+// Values are on disk and must never change. New ones of our own are far above RocksDB's, and
+// ignorable wherever a reader that skips them still opens the database correctly.
 
 #include <cstddef>
 #include <cstdint>
 
 namespace varve {
 
+// Tags of the fields of an edit.
 enum EditTag : uint32_t {
   kTagComparator = 1,
   kTagLogNumber = 2,
@@ -21,10 +29,12 @@ enum EditTag : uint32_t {
   kTagNewFile2 = 100,
   kTagNewFile3 = 102,
   kTagNewFile4 = 103,  // the only form that is written
+  // Family that the record is about; without it, the default one.
   kTagColumnFamily = 200,
   kTagColumnFamilyAdd = 201,
   kTagColumnFamilyDrop = 202,
   kTagMaxColumnFamily = 203,
+  // Number of records of the group that follow this one.
   kTagInAtomicGroup = 300,
   kTagBlobFileAddition = 400,
   kTagBlobFileGarbage = 401,
@@ -55,6 +65,7 @@ enum WalAdditionTag : uint32_t {
 // Tags of the custom fields of kTagNewFile4.
 enum NewFileTag : uint32_t {
   kCustomEnd = 1,
+  // Each custom field of a table is a tag, a length and as many bytes.
   kNeedsCompaction = 2,
   kMinLogNumberToKeepFixed = 3,
   kOldestBlobFile = 4,
@@ -72,7 +83,12 @@ enum NewFileTag : uint32_t {
   kCustomMustUnderstandBit = 1 << 6,
   // Our own fields, far above RocksDB's, which are counted from 1.
   kTableCounts = 0x1001,
+  kBlobShares = 0x1002,
+  kNewestTime = 0x1003,
 };
+
+// Tag that ends the custom fields of kTagBlobFileAddition and kTagBlobFileGarbage.
+inline constexpr uint32_t kBlobCustomEnd = 0;
 
 inline constexpr size_t kUniqueIdBytes = 16;
 // The id stored by writers that have none.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "db/version/level_shape.h"
 
+// Measures trees of the leveled style.
+//
 // Implements what users rely on, from the documentation of these options in RocksDB:
 // - level_compaction_dynamic_level_bytes off: L1 may have max_bytes_for_level_base, each level
 //   below max_bytes_for_level_multiplier times as much, and its additional factor.
@@ -20,7 +22,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "db/version/fifo_measure.h"
 #include "db/version/file_weights.h"
+#include "db/version/universal_measure.h"
 #include "util/base/assert.h"
 
 namespace varve {
@@ -29,6 +33,8 @@ namespace {
 
 constexpr uint64_t kNoLimit = UINT64_MAX;
 
+// Converts a computed size to bytes; sizes beyond 64 bits count as no limit, as large multipliers
+// yield them for deep levels.
 uint64_t Saturating(double bytes) {
   return bytes >= static_cast<double>(kNoLimit) ? kNoLimit
                                                 : static_cast<uint64_t>(std::max(bytes, 0.0));
@@ -39,13 +45,13 @@ class ShapeComputer {
   ShapeComputer(const Version& version, const ColumnFamilyOptions& options)
       : version_(version),
         options_(options),
-        levels_(version.num_levels()),
+        levels_(version.usable_levels()),
         base_bytes_(static_cast<double>(options.max_bytes_for_level_base)),
         l0_trigger_(std::max(1, options.level0_file_num_compaction_trigger)),
         idle_bytes_(Index(levels_), 0) {
-    shape_.target_bytes.assign(Index(levels_), 0);
-    shape_.scores.assign(Index(levels_), 0);
-    shape_.l0_files = static_cast<int>(version.level(0).size());
+    shape_.target_bytes.assign(Index(version.num_levels()), 0);
+    shape_.scores.assign(Index(version.num_levels()), 0);
+    shape_.runs = static_cast<int>(version.level(0).size());
     SumIdleBytes();
   }
 
@@ -82,6 +88,7 @@ class ShapeComputer {
     }
   }
 
+  // Sets targets downwards from L1, whatever the tree holds.
   void LayOutFromBase() {
     shape_.base_level = levels_ > 1 ? 1 : 0;
     const std::vector<int>& more = options_.max_bytes_for_level_multiplier_additional;
@@ -93,6 +100,8 @@ class ShapeComputer {
     }
   }
 
+  // Sets targets upwards from the largest level, so that the upper levels stay a fixed share of the
+  // data as it grows.
   void LayOutBackwards() {
     int first_used = levels_ - 1;  // all data of an empty tree goes to the last level
     double largest = 0;
@@ -108,6 +117,7 @@ class ShapeComputer {
     const auto share = [&](int level) {
       return largest / std::pow(multiplier, static_cast<double>(levels_ - 1 - level));
     };
+    // The base level moves up as the tree grows, and never below a level that holds data.
     while (shape_.base_level > 1 && share(shape_.base_level) > base_bytes_) shape_.base_level--;
     double target = std::clamp(share(shape_.base_level), base_bytes_ / multiplier, base_bytes_);
     for (int level = shape_.base_level; level < levels_; level++) {
@@ -117,6 +127,8 @@ class ShapeComputer {
     }
   }
 
+  // Scores count idle bytes only: files that are being compacted will leave the level without a
+  // further compaction.
   void ScoreLevels() {
     Score(0) = static_cast<double>(idle_l0_files_) / l0_trigger_;
     if (levels_ > 1) Score(0) = std::max(Score(0), Idle(0) / std::max(base_bytes_, 1.0));
@@ -126,6 +138,8 @@ class ShapeComputer {
     }
   }
 
+  // Orders the full levels, the most urgent first: L0 last if it may wait, the others by how far
+  // they exceed their targets, together with what the levels above will push down into them.
   void OrderFullLevels() {
     struct Full {
       int level;
@@ -147,10 +161,12 @@ class ShapeComputer {
     for (const Full& entry : full) shape_.full_levels.push_back(entry.level);
   }
 
+  // True while L0 is small enough to collect more files: below the base in bytes, and less than
+  // halfway from its trigger to the number of files that slows writers down.
   bool L0MayWait() const {
     const int slowdown = options_.level0_slowdown_writes_trigger;
     const int most = l0_trigger_ + std::max(slowdown - l0_trigger_, 0) / 2;
-    return shape_.l0_files < most && Idle(0) < base_bytes_;
+    return shape_.runs < most && Idle(0) < base_bytes_;
   }
 
   // Returns the urgency of a full L0. It is by bytes if L0 outweighs the base level, so that
@@ -161,11 +177,13 @@ class ShapeComputer {
     return std::max({1.0, files, Idle(0) / std::max(below, 1.0)});
   }
 
+  // Estimates the bytes that must be rewritten until no level is full. Write stalls compare this
+  // with soft_pending_compaction_bytes_limit and hard_pending_compaction_bytes_limit.
   uint64_t EstimateDebt() const {
     if (levels_ < 2) return 0;
     double debt = 0;
     double arriving = 0;
-    if (shape_.l0_files >= l0_trigger_ || (shape_.l0_files > 0 && Bytes(0) >= base_bytes_)) {
+    if (shape_.runs >= l0_trigger_ || (shape_.runs > 0 && Bytes(0) >= base_bytes_)) {
       arriving = Bytes(0);
       debt = arriving + Bytes(shape_.base_level);
     }
@@ -181,7 +199,7 @@ class ShapeComputer {
 
   const Version& version_;
   const ColumnFamilyOptions& options_;
-  const int levels_;
+  const int levels_;  // without a reserved one, which is not compacted
   const double base_bytes_;
   const int l0_trigger_;
   std::vector<double> idle_bytes_;  // indexed by level
@@ -194,6 +212,12 @@ class ShapeComputer {
 LevelShape ComputeLevelShape(const Version& version, const ColumnFamilyOptions& options,
                              const ShapeMoment& moment) {
   if (version.num_levels() == 0) return LevelShape();
+  if (options.compaction_style == kCompactionStyleUniversal) {
+    return MeasureUniversal(version, options, moment);
+  }
+  if (options.compaction_style == kCompactionStyleFIFO) {
+    return MeasureFifo(version, options, moment);
+  }
   LevelShape shape = ShapeComputer(version, options).Run();
   shape.due = FindDueFiles(version, options, moment);
   return shape;

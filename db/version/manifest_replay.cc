@@ -1,4 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// Records are applied in order; the result is handed over at the end, so a MANIFEST that is refused
+// halfway has changed nothing.
+//
+// Invariants
+// 1. Only the end of a MANIFEST may be torn. Damage with whole records after it is Corruption, as a
+//    state without some edit in the middle never existed.
+// 2. An atomic group takes effect with its last record. A group without its end, at the end of the
+//    MANIFEST, never happened.
+// 3. Counters only rise: file numbers, the sequence number and log numbers of records that are
+//    older cannot lower them.
+// 4. A family that does not fit what the opener wants is an error only if it still exists at the
+//    end (Family::refusal): later records may drop it, and give its name to another.
+// 5. Families that the opener did not name are followed, as their logs and numbers count, but no
+//    tree is built for them.
+
 #include "db/version/manifest_replay.h"
 
 #include <algorithm>
@@ -37,11 +53,14 @@ std::string ManifestsIn(FileSystem* fs, const std::string& db_name) {
 
 }  // namespace
 
+// Also checks that the MANIFEST exists, as its own absence would be reported without saying who
+// named it.
 Status ReadCurrent(FileSystem* fs, const std::string& db_name, uint64_t* manifest_number) {
   const std::string path = CurrentFileName(db_name);
   std::string text;
   VARVE_RETURN_IF_ERROR(ReadFileToString(fs, path, kMaxCurrentBytes, &text));
   FileType type = kTempFile;
+  // A name without its newline may have lost its end.
   const bool has_newline = !text.empty() && text.back() == '\n';
   if (has_newline) text.pop_back();
   if (!has_newline || !ParseFileName(text, manifest_number, &type) || type != kDescriptorFile) {
@@ -78,6 +97,9 @@ Status ManifestReplay::Take(const Slice& record, uint64_t offset) {
   return s.ok() ? TakeRecord(std::move(edit)) : Bad(s.ToString());
 }
 
+// Takes all records up to the end, or to the point. Only then it judges damage: a torn tail is what
+// a crash leaves, and is cut off silently; anything else is Corruption (invariant 1). With a point
+// the rest of the file does not matter.
 Status ManifestReplay::Read(FileSystem* fs, const FileOptions& file_options) {
   VARVE_RETURN_IF_ERROR(Begin());
   std::unique_ptr<SequentialFileReader> file;
@@ -106,9 +128,6 @@ Status ManifestReplay::Read(FileSystem* fs, const FileOptions& file_options) {
 }
 
 Status ManifestReplay::CheckComplete() const {
-  if (has_blob_files_) {
-    return Status::NotSupported(path_, "the database holds blob files");
-  }
   if (!next_file_number_.has_value()) return Status::Corruption(path_, "no next_file_number entry");
   if (!log_number_.has_value()) return Status::Corruption(path_, "no log_file_number entry");
   if (!last_sequence_.has_value()) return Status::Corruption(path_, "no last_sequence entry");
@@ -124,12 +143,14 @@ Status ManifestReplay::TakeRecord(VersionEdit edit) {
     return Apply(edit);
   }
   const uint32_t remaining = *edit.atomic_group_remaining;
+  // A record of the group is missing or repeated.
   if (!group_.empty() && uint64_t{remaining} + 1 != *group_.back().atomic_group_remaining) {
     return Bad("an atomic group is counted wrongly");
   }
   group_.push_back(std::move(edit));
   if (remaining > 0) return Status::OK();
   VARVE_ASSERT(!group_.empty());
+  // Nothing of the group was applied before: if its end is missing, none of it has happened.
   for (const VersionEdit& member : group_) VARVE_RETURN_IF_ERROR(Apply(member));
   group_.clear();
   return Status::OK();
@@ -142,8 +163,9 @@ Status ManifestReplay::NoteNumber(uint64_t number) {
   return Status::OK();
 }
 
+// Takes over what an edit says of the whole database. Numbers only rise (invariant 3); the id and
+// the time of lifetimes are replaced; lists grow, and positions replace those of the same name.
 Status ManifestReplay::ApplyGlobals(const VersionEdit& edit) {
-  has_blob_files_ |= edit.has_blob_files;
   if (edit.db_id.has_value()) db_id_ = edit.db_id;
   if (edit.log_number.has_value()) log_number_ = edit.log_number;
   if (edit.numbers.next_file.has_value()) {
@@ -163,7 +185,11 @@ Status ManifestReplay::ApplyGlobals(const VersionEdit& edit) {
     VARVE_RETURN_IF_ERROR(NoteNumber(log));
   }
   for (const NewFile& file : edit.new_files) VARVE_RETURN_IF_ERROR(NoteNumber(file.number));
+  for (const BlobFileFacts& file : edit.new_blob_files) {
+    VARVE_RETURN_IF_ERROR(NoteNumber(file.number));
+  }
   for (uint64_t number : edit.gone_tables) {
+    // Numbers of files that are gone from disk, too, are of no use, and would pile up.
     if (IsPresent(number)) gone_tables_.insert(number);
   }
   unread_logs_.insert(unread_logs_.end(), edit.unread_logs.begin(), edit.unread_logs.end());
@@ -178,7 +204,8 @@ Status ManifestReplay::ApplyGlobals(const VersionEdit& edit) {
   return Status::OK();
 }
 
-// A file that is deleted and added is moved.
+// Keeps the account of those files that exist on disk (TellGoneAmong): they belong to the family,
+// or are gone. Deletions come first, because a file that one edit deletes and adds is only moved.
 void ManifestReplay::NoteTables(const VersionEdit& edit, Family* family) {
   for (const auto& [level, number] : edit.deleted_files) {
     if (!IsPresent(number)) continue;
@@ -190,8 +217,23 @@ void ManifestReplay::NoteTables(const VersionEdit& edit, Family* family) {
     family->tables.insert(file.number);
     gone_tables_.erase(file.number);
   }
+  for (const BlobFileFacts& file : edit.new_blob_files) {
+    if (IsPresent(file.number)) family->tables.insert(file.number);
+  }
 }
 
+// Tables that a point leaves out may refer to a blob file that no table here refers to. It stays
+// unexplained then, as those tables do.
+void ManifestReplay::NoteUnreferenced(const VersionBuilder& built) {
+  if (point_ != nullptr) return;
+  for (const FileRef& file : built.blobs().rejected()) {
+    if (IsPresent(file->number)) gone_tables_.insert(file->number);
+  }
+}
+
+// A family that the opener named gets its comparator, its paths and a builder for its tree. In a
+// replay that continues an earlier one it keeps the earlier comparator object, because versions
+// that readers still have point to it.
 Status ManifestReplay::AddFamily(uint32_t id, const std::string& name) {
   if (families_.count(id) > 0) {
     return Bad("column family " + std::to_string(id) + " is added twice");
@@ -205,6 +247,7 @@ Status ManifestReplay::AddFamily(uint32_t id, const std::string& name) {
   versions->id = id;
   versions->name = name;
   versions->opened = opened;
+  // A family that is not opened builds no tree, so any comparator serves.
   const Comparator* const comparator = opened ? named->comparator : BytewiseComparator();
   versions->comparator_name = comparator->Name();
   const auto before = before_.find(id);
@@ -212,6 +255,7 @@ Status ManifestReplay::AddFamily(uint32_t id, const std::string& name) {
                                            : std::make_shared<InternalKeyComparator>(comparator);
   if (opened) {
     versions->num_levels = named->num_levels;
+    versions->reserves_last_level = named->reserves_last_level;
     versions->persist_timestamps = named->persist_timestamps;
     versions->file_charge = named->file_charge;
     versions->paths = named->paths;
@@ -226,6 +270,7 @@ Status ManifestReplay::AddFamily(uint32_t id, const std::string& name) {
                                                       nullptr, queue_, &family.context);
     family.builder->ChargeFilesTo(versions->file_charge);
     family.builder->PlaceFilesIn(versions->paths);
+    family.builder->ReserveLastLevel(versions->reserves_last_level);
     family.builder->ReuseFiles(&reused_);
   }
   family.versions = std::move(versions);
@@ -234,6 +279,8 @@ Status ManifestReplay::AddFamily(uint32_t id, const std::string& name) {
   return Status::OK();
 }
 
+// Applies first what concerns the database, then the family's creation or end, then its own
+// changes. A record of a family that does not exist is damage, as is a second family of a name.
 Status ManifestReplay::Apply(const VersionEdit& edit) {
   VARVE_RETURN_IF_ERROR(ApplyGlobals(edit));
   if (edit.family.added.has_value()) {
@@ -246,6 +293,7 @@ Status ManifestReplay::Apply(const VersionEdit& edit) {
   }
   if (edit.family.dropped) {
     if (edit.column_family == 0) return Bad("the default column family is dropped");
+    // The name is free again: a later record may add a family of that name, with another id.
     names_.erase(it->second.versions->name);
     gone_tables_.merge(it->second.tables);
     families_.erase(it);
@@ -256,17 +304,23 @@ Status ManifestReplay::Apply(const VersionEdit& edit) {
   return ApplyUnlessRefused(edit, &family);
 }
 
+// Applies an edit without its changes of files if it comes after the family's end in the point, and
+// without the files that the point leaves out. Numbers of logs and the like count in any case.
 Status ManifestReplay::ApplyUpToPoint(VersionEdit edit, Family* family) {
   if (!point_->Reaches(edit.column_family, record_offset_)) {
     edit.deleted_files.clear();
     edit.new_files.clear();
     edit.compact_cursors.clear();
+    edit.new_blob_files.clear();
+    edit.blob_garbage.clear();
   }
   std::erase_if(edit.new_files,
                 [this](const NewFile& file) { return point_->absent.contains(file.number); });
   return ApplyUnlessRefused(edit, family);
 }
 
+// A family that does not fit what the opener wants is remembered as refused, and its further edits
+// are ignored; whether that fails the opening is known only at the end (invariant 4).
 Status ManifestReplay::ApplyUnlessRefused(const VersionEdit& edit, Family* family) {
   if (!edit.family.added.has_value()) NoteTables(edit, family);
   if (!family->refusal.ok()) return Status::OK();
@@ -292,6 +346,10 @@ Status ManifestReplay::TakeFullHistoryTsLow(const std::string& low, const Family
   return Status::OK();
 }
 
+// A family that is not opened (FamilyVersions::opened) has no tree, so the files of its records are
+// passed over. If timestamps were switched on or off since the record was written, its files are
+// adapted to the comparator of this opening.
+//
 // Needs no lock, as other threads do not have the family yet.
 Status ManifestReplay::ApplyToFamily(const VersionEdit& edit,
                                      Family* family) VARVE_NO_THREAD_SAFETY_ANALYSIS {

@@ -1,4 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// With max_open_files = -1 a reader is attached to its FileMetaData and found by one atomic load;
+// it goes with the file. Otherwise readers lie in a cache with one charge each, which closes those
+// that have not been used for long, and each use needs a handle. Under both rules a table is opened
+// under the stripe of its number, after a second look: two threads that miss at once open it once.
+
 #include "db/version/table_cache.h"
 
 #include <algorithm>
@@ -8,9 +14,11 @@
 #include "varve/system_clock.h"
 #include "varve/table.h"
 
+#include "db/blob/blob_cache_charge.h"
+#include "db/version/blob_source.h"
+#include "db/version/reader_key.h"
 #include "util/base/assert.h"
 #include "util/base/status_macros.h"
-#include "util/coding/fixed.h"
 #include "util/env/file_names.h"
 #include "util/env/random_access_file_reader.h"
 #include "util/metrics/statistics.h"
@@ -25,20 +33,30 @@ void DeleteReader(Cache::ObjectPtr reader, MemoryAllocator*) {
 
 constexpr Cache::CacheItemHelper kReaderHelper(CacheEntryRole::kMisc, &DeleteReader);
 
-// A reader's key in the limited cache: the file's number, which is unique in the database.
-class ReaderKey {
- public:
-  explicit ReaderKey(uint64_t file_number) { EncodeFixed64(bytes_ + 8, file_number); }
-  Slice slice() const { return Slice(bytes_, sizeof(bytes_)); }
-
- private:
-  char bytes_[16] = {};
-};
-
 std::shared_ptr<CacheCharge> ReaderCharge(const ColumnFamilyOptions& options) {
   const auto* const table = options.table_factory->GetOptions<BlockBasedTableOptions>();
   if (table == nullptr) return nullptr;
   return NewCacheCharge(*table, CacheEntryRole::kBlockBasedTableReader);
+}
+
+std::shared_ptr<BlobCacheCharge> BlobCharge(const ColumnFamilyOptions& options) {
+  const auto* const table = options.table_factory->GetOptions<BlockBasedTableOptions>();
+  return table == nullptr ? nullptr : BlobCacheCharge::Of(options.blob_cache, *table);
+}
+
+BlobSourceOptions BlobOptions(const TableCacheOptions& options) {
+  BlobSourceOptions blobs;
+  blobs.paths = options.paths;
+  blobs.open.fs = options.fs;
+  blobs.open.file_options = options.file_options;
+  blobs.open.column_family_id = options.family_id;
+  blobs.open.statistics = options.statistics;
+  blobs.open.clock = options.clock;
+  blobs.limited = options.limited;
+  blobs.cache = options.cf_options->blob_cache;
+  blobs.charge = BlobCharge(*options.cf_options);
+  blobs.open.rate_limiter = options.file_options.rate_limiter;
+  return blobs;
 }
 
 }  // namespace
@@ -59,7 +77,11 @@ TableRef& TableRef::operator=(TableRef&& other) noexcept {
 }
 
 TableCache::TableCache(TableCacheOptions options)
-    : options_(std::move(options)), charge_(ReaderCharge(*options_.cf_options)) {}
+    : options_(std::move(options)),
+      charge_(ReaderCharge(*options_.cf_options)),
+      blobs_(std::make_unique<BlobSource>(BlobOptions(options_))) {}
+
+TableCache::~TableCache() = default;
 
 std::shared_ptr<Cache> TableCache::NewLimitedCache(int max_open_files) {
   LRUCacheOptions options;
@@ -88,6 +110,8 @@ Status TableCache::CheckTime(const ReadOptions& options, const FileMetaData& fil
                           FileName(file));
 }
 
+// Looks, then asks if opening is allowed and worth it, then takes the stripe and looks again.
+// Nothing is stored on failure, so the next reader tries anew.
 Status TableCache::FindSlow(FileMetaData* file, int level, const ReadOptions& options,
                             TableRef* table) {
   table->Reset();
@@ -108,6 +132,7 @@ Status TableCache::FindSlow(FileMetaData* file, int level, const ReadOptions& op
   if (options.read_tier == kBlockCacheTier) {
     return Status::Incomplete("the table is not open and no read is allowed", FileName(*file));
   }
+  // Opening a table takes several reads; it is not begun for a read whose time is over.
   VARVE_RETURN_IF_ERROR(CheckTime(options, *file));
   IoMutexLock lock(&StripeOf(file->number));
   if (cache == nullptr) {
@@ -126,6 +151,7 @@ Status TableCache::FindSlow(FileMetaData* file, int level, const ReadOptions& op
     RecordTick(options_.statistics, NO_FILE_ERRORS);
     return s;
   }
+  // Older MANIFESTs lack the counts, which the properties have; planning uses them.
   file->SetCounts(CountsOf(*reader->properties()));
   if (cache == nullptr) {
     VARVE_ASSERT(file->reader.load(std::memory_order_relaxed) == nullptr);
@@ -170,7 +196,9 @@ RandomAccessFileReader::Options TableCache::ReaderOptions(const TableFacts& file
   options.rate_limiter = options_.file_options.rate_limiter;
   options.read_histogram = SST_READ_MICROS;
   options.read_latencies = ReadLatenciesOf(level);
-  options.temperature = file.temperature;
+  options.temperature = file.temperature != Temperature::kUnknown
+                            ? file.temperature
+                            : options_.cf_options->default_temperature;
   options.in_last_level = level == options_.cf_options->num_levels - 1;
   return options;
 }
@@ -178,13 +206,17 @@ RandomAccessFileReader::Options TableCache::ReaderOptions(const TableFacts& file
 IOStatus TableCache::OpenFile(const FileMetaData& file, int level,
                               std::unique_ptr<RandomAccessFileReader>* handle) {
   const RandomAccessFileReader::Options reader_options = ReaderOptions(file, level);
+  FileOptions file_options = options_.file_options;
+  file_options.temperature = reader_options.temperature;
   RecordTick(options_.statistics, NO_FILE_OPENS);
   return options_.paths->UseFile(file, [&](const std::string& name) {
-    return RandomAccessFileReader::Open(options_.fs.get(), name, options_.file_options,
-                                        reader_options, handle);
+    return RandomAccessFileReader::Open(options_.fs.get(), name, file_options, reader_options,
+                                        handle);
   });
 }
 
+// Leaves the file open for the reader that will be made of it: another process may delete the file
+// before that.
 Status TableCache::OpenAhead(FileMetaData* file, int level,
                              const std::function<Status(const RandomAccessFileReader&)>& look) {
   IoMutexLock lock(&StripeOf(file->number));
@@ -194,10 +226,12 @@ Status TableCache::OpenAhead(FileMetaData* file, int level,
   std::unique_ptr<RandomAccessFileReader> handle;
   VARVE_RETURN_IF_ERROR(OpenFile(*file, level, &handle));
   VARVE_RETURN_IF_ERROR(look(*handle));
+  // A handle that is kept here would not count against a limit on open files.
   if (options_.limited == nullptr) file->opened_ahead = std::move(handle);
   return Status::OK();
 }
 
+// Requires the file's stripe, which guards opened_ahead.
 Status TableCache::OpenReader(FileMetaData* opened, int level,
                               std::unique_ptr<TableReader>* reader) {
   const uint64_t start = options_.clock != nullptr ? options_.clock->NowMicros() : 0;

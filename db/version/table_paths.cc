@@ -7,6 +7,8 @@
 
 namespace varve {
 
+// A path that is another spelling of the database's own directory becomes its name, so that paths
+// can be compared as text.
 TablePaths::TablePaths(const std::string& db_name, const std::vector<DbPath>& paths) {
   for (const DbPath& path : paths) {
     directories_.push_back(IsSamePath(path.path, db_name) ? db_name : path.path);
@@ -23,7 +25,12 @@ std::string TablePaths::FileName(uint64_t number, uint32_t path_id) const {
   return TableFileName(directory(path_id), number);
 }
 
+std::string TablePaths::BlobFileName(uint64_t number) const {
+  return varve::BlobFileName(directory(0), number);
+}
+
 std::string TablePaths::LevelDbFileName(const TableFacts& file) const {
+  if (file.kind == DataFileKind::kBlobs) return FileName(file);
   return LevelDbTableFileName(directory(file.path_id), file.number);
 }
 

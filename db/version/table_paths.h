@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Stores the directories of one family's tables. The MANIFEST says for each table which one it is
-// in.
+// Stores the directories of one family's tables and blob files. The MANIFEST says for each table
+// which one it is in.
 
 #include <cstdint>
 #include <memory>
@@ -27,9 +27,14 @@ class TablePaths {
   const std::vector<std::string>& directories() const { return directories_; }
   // Requires that `path_id` is below size().
   const std::string& directory(uint32_t path_id) const;
-  std::string FileName(const TableFacts& file) const { return FileName(file.number, file.path_id); }
+  std::string FileName(const TableFacts& file) const {
+    return file.kind == DataFileKind::kTable ? FileName(file.number, file.path_id)
+                                             : BlobFileName(file.number);
+  }
   std::string FileName(uint64_t number, uint32_t path_id) const;
-  // Returns the name that LevelDB would give the file.
+  // Blob files are in the first directory.
+  std::string BlobFileName(uint64_t number) const;
+  // Returns the name that LevelDB would give the file, or that of a blob file.
   std::string LevelDbFileName(const TableFacts& file) const;
   // Calls use(path) with the name under which the file exists. If it is missing, returns the status
   // for the first name, which is the one to look for.

@@ -1,4 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// An edit names files by number and level. A file that moves is deleted from one level and added to
+// another in one edit, or in two; a file that an earlier edit of the same batch added and a later
+// one deletes has never been in a version at all. So additions are kept by number, and deletions of
+// the base's files apart from these, until Build brings them together:
+//
+//                                  in added_                      not in added_
+//     base has it, deleted         moved: keeps the base's object    removed
+//     base has it, not deleted     an impossible edit                stays
+//     base does not have it        new                               -
+//
+// Invariants
+// 1. A version has a number once, in one level. Whatever contradicts that is Corruption: an edit
+//    that deletes what is not there, or adds what is.
+// 2. Files of a level >= 1 are disjoint and sorted by internal key; the largest key of one may have
+//    the user key of the smallest of the next. L0 is sorted by age (LevelFiles).
+// 3. A file that stays or moves keeps its FileMetaData, and with it the open reader and notes.
+
 #include "db/version/version_builder.h"
 
 #include <algorithm>
@@ -27,7 +45,7 @@ size_t HeapBytes(const std::string& text) {
 size_t MemoryUsage(const FileMetaData& file) {
   return sizeof(file) + file.smallest.Encode().size() + file.largest.Encode().size() +
          HeapBytes(file.unique_id) + HeapBytes(file.checksum.value) +
-         HeapBytes(file.checksum.function);
+         HeapBytes(file.checksum.function) + file.blob_shares.capacity() * sizeof(BlobShare);
 }
 
 std::unique_ptr<FileMetaData> MakeFileMetaData(const NewFile& file) {
@@ -54,13 +72,15 @@ VersionBuilder::VersionBuilder(const InternalKeyComparator* icmp, int num_levels
       num_levels_(num_levels),
       base_(base),
       queue_(std::move(queue)),
-      context_(context) {}
+      context_(context),
+      blobs_(base != nullptr ? &base->blob_files() : nullptr, context) {}
 
 Status VersionBuilder::Bad(const std::string& what) const {
   return Status::Corruption(*context_, what);
 }
 
 Status VersionBuilder::Apply(const VersionEdit& edit) {
+  VARVE_RETURN_IF_ERROR(blobs_.Apply(edit, queue_, paths_));
   for (const auto& [level, number] : edit.deleted_files) {
     VARVE_RETURN_IF_ERROR(ApplyDeletion(level, number));
   }
@@ -68,6 +88,8 @@ Status VersionBuilder::Apply(const VersionEdit& edit) {
   return Status::OK();
 }
 
+// A table that was added by an earlier edit is simply taken out again. One of the base is only
+// noted here; whether the base has it there is checked when the new version is built.
 Status VersionBuilder::ApplyDeletion(int level, uint64_t number) {
   const std::string name = "table " + std::to_string(number);
   auto it = added_.find(number);
@@ -99,6 +121,8 @@ FileRef VersionBuilder::FindReused(const NewFile& file) const {
   return is_same ? found->second : nullptr;
 }
 
+// A table that another version has already is shared with it, so that its file is deleted when the
+// last version goes. After an error the builder is not to be used.
 Status VersionBuilder::ApplyAddition(const NewFile& file) {
   const std::string name = "table " + std::to_string(file.number);
   if (file.smallest_seq > file.largest_seq) {
@@ -125,6 +149,8 @@ Status VersionBuilder::ApplyAddition(const NewFile& file) {
   return Status::OK();
 }
 
+// Fills in what MANIFESTs of LevelDB and of old versions of RocksDB lack. An epoch orders L0, so if
+// one is missing all are given anew: older files get smaller ones, deeper levels being older.
 void VersionBuilder::FinishRecovery(SequenceNumber last_sequence, uint64_t* next_epoch) {
   VARVE_ASSERT(base_ == nullptr && deleted_from_base_.empty());
   bool epochs_known = true;
@@ -163,6 +189,9 @@ void VersionBuilder::FinishRecovery(SequenceNumber last_sequence, uint64_t* next
   *next_epoch = epoch + 1;
 }
 
+// Decides about each file of base by the table at the head of this file. A moved file's object
+// replaces the one that ApplyAddition made. At last, deletions that met no file of base are
+// reported.
 Status VersionBuilder::TakeBase(std::vector<std::vector<FileRef>>* levels,
                                 std::vector<FileRef>* removed) {
   if (base_ == nullptr) return Status::OK();
@@ -206,6 +235,27 @@ Status VersionBuilder::TakeBase(std::vector<std::vector<FileRef>>* levels,
   return Bad("a table is deleted twice");
 }
 
+size_t VersionBuilder::MostLevels() const {
+  if (base_ != nullptr) return static_cast<size_t>(std::max(num_levels_, base_->num_levels()));
+  return static_cast<size_t>(reserves_last_level_ ? num_levels_
+                                                  : std::max(num_levels_, kMostLevels));
+}
+
+Status VersionBuilder::CheckPlace(const Added& added, size_t levels) const {
+  if (static_cast<size_t>(added.level) >= levels) {
+    return Status::InvalidArgument(*context_, Describe(*added.file, added.level) +
+                                                  " lies deeper than num_levels, which is " +
+                                                  std::to_string(num_levels_) + ", allows");
+  }
+  if (paths_ != nullptr && added.file->path_id >= paths_->size()) {
+    return Status::InvalidArgument(
+        *context_, Describe(*added.file, added.level) + " lies in path " +
+                       std::to_string(added.file->path_id) + " of db_paths or cf_paths, and " +
+                       std::to_string(paths_->size()) + " of them are given");
+  }
+  return Status::OK();
+}
+
 Status VersionBuilder::ChargeFile(FileMetaData* file) const {
   // A file that is moved has its charge already.
   if (charge_ == nullptr || file->charged.bytes() != 0) return Status::OK();
@@ -230,31 +280,30 @@ Status VersionBuilder::CheckLevel(int level, std::vector<FileRef>* files) const 
   return Status::OK();
 }
 
+// Puts base's files and the added ones into levels, drops empty levels beneath num_levels, checks
+// each level, and then decides which blob files these tables need.
 Status VersionBuilder::Build(uint64_t version_number, VersionRef* version,
                              std::vector<FileRef>* removed) {
   removed->clear();
-  std::vector<std::vector<FileRef>> levels(static_cast<size_t>(num_levels_));
+  std::vector<std::vector<FileRef>> levels(MostLevels());
   VARVE_RETURN_IF_ERROR(TakeBase(&levels, removed));
   for (const auto& [number, added] : added_) {
-    if (added.level >= num_levels_) {
-      return Status::InvalidArgument(*context_, Describe(*added.file, added.level) +
-                                                    " lies deeper than num_levels, which is " +
-                                                    std::to_string(num_levels_) + ", allows");
-    }
-    if (paths_ != nullptr && added.file->path_id >= paths_->size()) {
-      return Status::InvalidArgument(
-          *context_, Describe(*added.file, added.level) + " lies in path " +
-                         std::to_string(added.file->path_id) + " of db_paths or cf_paths, and " +
-                         std::to_string(paths_->size()) + " of them are given");
-    }
+    VARVE_RETURN_IF_ERROR(CheckPlace(added, levels.size()));
     VARVE_RETURN_IF_ERROR(ChargeFile(added.file.get()));
     levels[static_cast<size_t>(added.level)].push_back(added.file);
   }
-  for (int level = 0; level < num_levels_; level++) {
-    VARVE_RETURN_IF_ERROR(CheckLevel(level, &levels[static_cast<size_t>(level)]));
+  const auto own = static_cast<size_t>(num_levels_);
+  while (levels.size() > own && levels.back().empty()) levels.pop_back();
+  for (size_t level = 0; level < levels.size(); level++) {
+    VARVE_RETURN_IF_ERROR(CheckLevel(static_cast<int>(level), &levels[level]));
   }
-  VARVE_ASSERT(levels.size() == static_cast<size_t>(num_levels_));
-  *version = std::make_shared<const Version>(icmp_, version_number, std::move(levels));
+  VARVE_ASSERT(levels.size() >= own);
+  const int surplus = static_cast<int>(levels.size() - own);
+  BlobFiles blob_files;
+  VARVE_RETURN_IF_ERROR(blobs_.Build(levels, &blob_files));
+  removed->insert(removed->end(), blobs_.removed().begin(), blobs_.removed().end());
+  *version = std::make_shared<const Version>(icmp_, version_number, std::move(levels),
+                                             reserves_last_level_, surplus, std::move(blob_files));
   return Status::OK();
 }
 

@@ -10,14 +10,28 @@
 #include <utility>
 #include <vector>
 
+#include "db/version/blob_changes.h"
 #include "db/version/obsolete_file_queue.h"
 #include "db/version/version.h"
 #include "db/version/version_edit.h"
 
 namespace varve {
 
+// Number of levels that the options may ask for, and that a tree may have.
+inline constexpr int kMostLevels = 64;
+
+// Files of an earlier version, by number. They may be open.
+struct ReusableFiles {
+  std::unordered_map<uint64_t, FileRef> tables;
+  BlobFilesByNumber blobs;
+};
+
+// Used in this order: the setters, Apply for each edit, FinishRecovery if these were all edits of a
+// MANIFEST, Build. A builder without a base may be built again after further edits.
+//
 // Thread safety: none; needs no lock, since a Version does not change. Errors: Corruption, naming
-// the files, for an impossible edit. Then nothing shared has changed.
+// the files, for an impossible edit. Then nothing shared has changed, and the builder is of no
+// further use.
 class VersionBuilder {
  public:
   // `base` may be null, which means the empty tree. `base`, `icmp` and `context` (which names the
@@ -30,10 +44,17 @@ class VersionBuilder {
   // Sets the directories of the edits' files, which are needed to name them.
   void PlaceFilesIn(TablePathsRef paths) { paths_ = std::move(paths); }
 
-  // Makes edits reuse these files, found by number, if they are unchanged; borrowed.
-  void ReuseFiles(const std::unordered_map<uint64_t, FileRef>* files) { reused_ = files; }
+  // Makes the version keep its last level for tables that are ingested behind all data. Then tables
+  // deeper than num_levels are refused.
+  void ReserveLastLevel(bool reserve) { reserves_last_level_ = reserve; }
 
-  // Applies the edit's deletions, then its additions.
+  // Makes edits reuse these files if they are unchanged; borrowed.
+  void ReuseFiles(const ReusableFiles* files) {
+    reused_ = &files->tables;
+    blobs_.ReuseFiles(&files->blobs);
+  }
+
+  // Applies what the edit says of blob files, its deletions, then its additions.
   Status Apply(const VersionEdit& edit);
 
   // Must be called after a whole MANIFEST was read. Files without a known sequence range
@@ -45,11 +66,13 @@ class VersionBuilder {
   // True if FinishRecovery had to invent epochs or sequence ranges.
   bool made_up() const { return made_up_; }
 
-  // Checks the levels and builds the version. `removed` gets the files of base that the result does
-  // not have. Returns MemoryLimit if a charge is refused.
+  // Checks the levels and builds the version. `removed` gets the files of base, blob files too,
+  // that the result does not have. Without a base, tables may lie deeper than num_levels: the
+  // version gets surplus levels for them. Returns MemoryLimit if a charge is refused.
   Status Build(uint64_t version_number, VersionRef* version, std::vector<FileRef>* removed);
-  // Returns the files of the edits that base does not have.
+  // Returns the tables of the edits that base does not have.
   std::vector<FileRef> NewFiles() const;
+  const BlobChanges& blobs() const { return blobs_; }
 
  private:
   struct Added {
@@ -62,9 +85,12 @@ class VersionBuilder {
   Status ApplyAddition(const NewFile& file);
   // Returns null if the file is not among those to be reused.
   [[nodiscard]] FileRef FindReused(const NewFile& file) const;
+  // Returns the number of levels that may hold files.
+  [[nodiscard]] size_t MostLevels() const;
   // Keeps base's files unless they were deleted. A file that was deleted and added again, which is
   // how files move, keeps its object with the open reader.
   Status TakeBase(std::vector<std::vector<FileRef>>* levels, std::vector<FileRef>* removed);
+  Status CheckPlace(const Added& added, size_t levels) const;
   Status ChargeFile(FileMetaData* file) const;
   Status CheckLevel(int level, std::vector<FileRef>* files) const;
   Status Bad(const std::string& what) const;
@@ -78,6 +104,8 @@ class VersionBuilder {
   TablePathsRef paths_;
   const std::unordered_map<uint64_t, FileRef>* reused_ = nullptr;
   bool made_up_ = false;
+  bool reserves_last_level_ = false;
+  BlobChanges blobs_;
   std::unordered_map<uint64_t, Added> added_;
   std::unordered_map<uint64_t, int> deleted_from_base_;  // maps a number to its level
 };

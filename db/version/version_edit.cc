@@ -1,7 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "db/version/version_edit.h"
 
-// Encodes and decodes the fields of the MANIFEST's records.
+// A record is a list of fields, each with a tag. A reader that does not know a tag must decide
+// whether it may go on without the field:
+//
+//     tag with kTagIgnorableBit         has a length, and is skipped
+//     other unknown tag                 the record is refused
+//     unknown custom field of a file    skipped, unless it has kCustomMustUnderstandBit
+//
+// So a later version of the library can add facts that an older one may lose without harm, and keep
+// an older one from losing the others.
+//
+// Fields that this version does not know are not kept, so a fresh MANIFEST has none of them.
+
+#include "db/version/version_edit.h"
 
 #include <algorithm>
 
@@ -51,6 +62,19 @@ void PutCounts(std::string* dst, const TableCounts& counts) {
   PutCustom(dst, kTableCounts, bytes);
 }
 
+void PutShares(std::string* dst, const std::vector<BlobShare>& shares) {
+  std::string bytes;
+  PutVarint64(&bytes, shares.size());
+  for (const BlobShare& share : shares) {
+    for (const uint64_t number : {share.file, share.count, share.bytes}) {
+      PutVarint64(&bytes, number);
+    }
+  }
+  PutCustom(dst, kBlobShares, bytes);
+}
+
+// Writes only fields whose values differ from what a reader assumes without them, except for the
+// two times, which RocksDB always writes.
 void EncodeCustomFields(const NewFile& file, std::string* dst) {
   if (file.marked_for_compaction) PutCustom(dst, kNeedsCompaction, Slice("\x01", 1));
   PutCustomNumber(dst, kOldestAncestorTime, file.times.oldest_ancestor);
@@ -63,6 +87,9 @@ void EncodeCustomFields(const NewFile& file, std::string* dst) {
     const char value = static_cast<char>(file.temperature);
     PutCustom(dst, kTemperature, Slice(&value, 1));
   }
+  if (file.oldest_blob_file_number != 0) {
+    PutCustomNumber(dst, kOldestBlobFile, file.oldest_blob_file_number);
+  }
   if (!file.unique_id.empty()) PutCustom(dst, kUniqueId, file.unique_id);
   if (file.epoch_number != kUnknownEpochNumber) {
     PutCustomNumber(dst, kEpochNumber, file.epoch_number);
@@ -74,14 +101,17 @@ void EncodeCustomFields(const NewFile& file, std::string* dst) {
     PutCustom(dst, kPathId, Slice(&value, 1));
   }
   if (file.counts.known()) PutCounts(dst, file.counts);
+  if (!file.blob_shares.empty()) PutShares(dst, file.blob_shares);
+  if (file.times.newest != 0) PutCustomNumber(dst, kNewestTime, file.times.newest);
   PutVarint32(dst, kCustomEnd);
 }
 
+// Returns false if the file has no bounds, or a level or path that the format cannot hold.
 bool EncodeFile(const NewFile& file, size_t timestamp_size, std::string* dst) {
-  if (file.smallest.empty() || file.largest.empty() || file.level < 0 || file.path_id > 3 ||
-      file.oldest_blob_file_number != 0) {
+  if (file.smallest.empty() || file.largest.empty() || file.level < 0 || file.path_id > 3) {
     return false;
   }
+  // Bounds of a table without timestamps are stored without them, as RocksDB does.
   const size_t left_out = file.timestamps_persisted ? 0 : timestamp_size;
   if (std::min(file.smallest.user_key().size(), file.largest.user_key().size()) < left_out) {
     return false;
@@ -118,6 +148,23 @@ void PutNumbers(std::string* dst, uint32_t tag, const std::vector<uint64_t>& num
   PutCustom(dst, tag, bytes);
 }
 
+void EncodeBlobFile(const BlobFileFacts& file, std::string* dst) {
+  PutVarint32(dst, kTagBlobFileAddition);
+  for (const uint64_t number : {file.number, file.count, file.bytes}) PutVarint64(dst, number);
+  PutLengthPrefixedSlice(dst, file.checksum.function);
+  PutLengthPrefixedSlice(dst, file.checksum.value);
+  PutVarint32(dst, kBlobCustomEnd);
+}
+
+// RocksDB's records of blob files may have custom fields before kBlobCustomEnd; these have none.
+void EncodeGarbage(const BlobGarbage& garbage, std::string* dst) {
+  PutVarint32(dst, kTagBlobFileGarbage);
+  for (const uint64_t number : {garbage.number, garbage.count, garbage.bytes}) {
+    PutVarint64(dst, number);
+  }
+  PutVarint32(dst, kBlobCustomEnd);
+}
+
 // Decodes a record in one pass. Every method that fails stores a reason in error_.
 class EditDecoder {
  public:
@@ -147,7 +194,10 @@ class EditDecoder {
   const char* CustomField(uint32_t tag, const Slice& value, NewFile* file);
   const char* ByteField(uint32_t tag, const Slice& value, NewFile* file);
   static const char* CountsField(const Slice& value, TableCounts* counts);
-  const char* Blob(bool garbage);
+  static const char* SharesField(const Slice& value, std::vector<BlobShare>* shares);
+  const char* BlobFile();
+  const char* Garbage();
+  const char* SkipBlobCustomFields();
 
   bool Level(int* level) {
     const uint32_t value = in_.Varint32();
@@ -170,6 +220,8 @@ class EditDecoder {
   size_t field_offset_ = 0;
 };
 
+// Decodes the field of a tag. Here and in the functions below the result is null, or names the
+// field that is malformed; a field that is cut off shows in in_.ok(), which the caller checks.
 const char* EditDecoder::Field(uint32_t tag) {
   switch (tag) {
     case kTagComparator:
@@ -278,6 +330,8 @@ const char* EditDecoder::FamilyField(uint32_t tag) {
   }
 }
 
+// Reads lists that PutNumbers wrote. A log range takes two numbers; of several times the last one
+// counts.
 const char* EditDecoder::NumbersField(uint32_t tag) {
   BoundedReader numbers(in_.LengthPrefixed());
   while (numbers.ok() && numbers.remaining() > 0) {
@@ -298,10 +352,10 @@ const char* EditDecoder::OldFormatField(uint32_t tag) {
   switch (tag) {
     case kTagBlobFileAddition:
     case kTagBlobFileAdditionOld:
-      return Blob(/*garbage=*/false);
+      return BlobFile();
     case kTagBlobFileGarbage:
     case kTagBlobFileGarbageOld:
-      return Blob(/*garbage=*/true);
+      return Garbage();
     case kTagWalAdditionOld:
       in_.Varint64();
       for (uint32_t part = in_.Varint32(); in_.ok() && part != kWalAdditionEnd;
@@ -320,17 +374,48 @@ const char* EditDecoder::OldFormatField(uint32_t tag) {
   }
 }
 
-const char* EditDecoder::Blob(bool garbage) {
-  edit_->has_blob_files = true;
-  for (int i = 0; i < 3; i++) in_.Varint64();
-  for (int i = 0; i < 2 && !garbage; i++) in_.LengthPrefixed();
-  for (uint32_t tag = in_.Varint32(); in_.ok() && tag != 0; tag = in_.Varint32()) {
+const char* EditDecoder::SkipBlobCustomFields() {
+  for (uint32_t tag = in_.Varint32(); in_.ok() && tag != kBlobCustomEnd; tag = in_.Varint32()) {
     if ((tag & kCustomMustUnderstandBit) != 0) return "unknown field of a blob file";
     in_.LengthPrefixed();
   }
   return nullptr;
 }
 
+const char* EditDecoder::BlobFile() {
+  BlobFileFacts file;
+  file.number = in_.Varint64();
+  file.count = in_.Varint64();
+  file.bytes = in_.Varint64();
+  file.checksum.function = in_.LengthPrefixed().ToString();
+  file.checksum.value = in_.LengthPrefixed().ToString();
+  const char* const broken = SkipBlobCustomFields();
+  if (broken != nullptr || !in_.ok()) return broken;
+  // Sums over files must not overflow.
+  if (file.bytes > UINT64_MAX / 2) return "blob file (bytes out of range)";
+  if (file.checksum.function.empty() != file.checksum.value.empty()) {
+    return "blob file (a checksum without its method, or the reverse)";
+  }
+  edit_->new_blob_files.push_back(std::move(file));
+  return nullptr;
+}
+
+const char* EditDecoder::Garbage() {
+  BlobGarbage garbage;
+  garbage.number = in_.Varint64();
+  garbage.count = in_.Varint64();
+  garbage.bytes = in_.Varint64();
+  const char* const broken = SkipBlobCustomFields();
+  if (broken == nullptr && in_.ok()) edit_->blob_garbage.push_back(garbage);
+  return broken;
+}
+
+// Reads one of the four forms of a new table, which differ in what they have:
+//
+//     tag 7      level, number, size, bounds                     LevelDB's
+//     tag 100    ... and sequence numbers
+//     tag 102    ... and a path id after the number
+//     tag 103    as 100, and custom fields, of which the path id is one
 const char* EditDecoder::File(uint32_t tag) {
   NewFile file;
   if (!Level(&file.level)) return "new file (level)";
@@ -339,6 +424,7 @@ const char* EditDecoder::File(uint32_t tag) {
   file.size = in_.Varint64();
   if (!Key(&file.smallest)) return "new file (smallest key)";
   if (!Key(&file.largest)) return "new file (largest key)";
+  // LevelDB stores no sequence numbers of files; they are unknown until the table is opened.
   if (tag == kTagNewFile) {
     file.seqs_known = false;
   } else {
@@ -360,6 +446,10 @@ const char* EditDecoder::CustomFields(NewFile* file) {
     const char* const broken = CustomField(tag, value, file);
     if (broken != nullptr) return broken;
   }
+  // The two fields may come in any order.
+  if (!file->blob_shares.empty() && file->blob_shares[0].file != file->oldest_blob_file_number) {
+    return "new file (references to blob files and the oldest one)";
+  }
   return nullptr;
 }
 
@@ -371,7 +461,6 @@ const char* EditDecoder::CustomField(uint32_t tag, const Slice& value, NewFile* 
       return field.ok() ? nullptr : "new file (minimum log number)";
     case kOldestBlobFile:
       file->oldest_blob_file_number = field.Varint64();
-      if (file->oldest_blob_file_number != 0) edit_->has_blob_files = true;
       return field.ok() ? nullptr : "new file (oldest blob file)";
     case kOldestAncestorTime:
       file->times.oldest_ancestor = field.Varint64();
@@ -404,6 +493,11 @@ const char* EditDecoder::CustomField(uint32_t tag, const Slice& value, NewFile* 
       return ByteField(tag, value, file);
     case kTableCounts:
       return CountsField(value, &file->counts);
+    case kBlobShares:
+      return SharesField(value, &file->blob_shares);
+    case kNewestTime:
+      file->times.newest = field.Varint64();
+      return field.ok() ? nullptr : "new file (newest time)";
     default:
       return (tag & kCustomMustUnderstandBit) != 0 ? "new file (unknown field)" : nullptr;
   }
@@ -422,6 +516,25 @@ const char* EditDecoder::CountsField(const Slice& value, TableCounts* counts) {
   if (!field.ok()) return "new file (counts)";
   counts->settled = settled[0] == '\1';
   return nullptr;
+}
+
+// Files must ascend and have references, as everybody who searches the shares relies on it.
+const char* EditDecoder::SharesField(const Slice& value, std::vector<BlobShare>* shares) {
+  BoundedReader field(value);
+  uint64_t last = 0;
+  shares->clear();
+  for (uint64_t left = field.Varint64(); field.ok() && left > 0; left--) {
+    BlobShare share;
+    share.file = field.Varint64();
+    share.count = field.Varint64();
+    share.bytes = field.Varint64();
+    if (!field.ok() || share.file <= last || share.count == 0) {
+      return "new file (references to blob files)";
+    }
+    last = share.file;
+    shares->push_back(share);
+  }
+  return field.AtEnd() ? nullptr : "new file (references to blob files)";
 }
 
 const char* EditDecoder::ByteField(uint32_t tag, const Slice& value, NewFile* file) {
@@ -456,8 +569,9 @@ void AppendNumberText(const char* name, const std::optional<T>& value, std::stri
 
 }  // namespace
 
+// Ends at the first field that cannot be encoded: *dst has a part of the record then, which must
+// not be written.
 bool VersionEdit::EncodeTo(std::string* dst, size_t timestamp_size) const {
-  if (has_blob_files) return false;  // the details of blob files are not kept
   PutTagged(dst, kTagDbId, db_id);
   PutTagged(dst, kTagComparator, family.comparator);
   PutTagged(dst, kTagLogNumber, log_number);
@@ -481,6 +595,8 @@ bool VersionEdit::EncodeTo(std::string* dst, size_t timestamp_size) const {
   for (const NewFile& file : new_files) {
     if (!EncodeFile(file, timestamp_size, dst)) return false;
   }
+  for (const BlobFileFacts& file : new_blob_files) EncodeBlobFile(file, dst);
+  for (const BlobGarbage& garbage : blob_garbage) EncodeGarbage(garbage, dst);
   if (column_family != 0) PutTagged(dst, kTagColumnFamily, std::optional<uint64_t>(column_family));
   PutTagged(dst, kTagColumnFamilyAdd, family.added);
   if (family.dropped) PutVarint32(dst, kTagColumnFamilyDrop);
@@ -529,7 +645,6 @@ std::string VersionEdit::DebugString(bool hex_keys) const {
         .append(Slice(*family.full_history_ts_low).ToString(/*hex=*/true));
   }
   AppendNumberText("persist_timestamps", family.persist_timestamps, &out);
-  if (has_blob_files) out.append(" blob_files");
   for (const auto& [level, number] : deleted_files) {
     out.append("\n  - L" + std::to_string(level) + " " + std::to_string(number));
   }
@@ -542,6 +657,17 @@ std::string VersionEdit::DebugString(bool hex_keys) const {
     out.append("] seq " + std::to_string(file.smallest_seq) + ".." +
                std::to_string(file.largest_seq) + " epoch " + std::to_string(file.epoch_number));
     if (!file.timestamps_persisted) out.append(" without timestamps");
+    if (file.oldest_blob_file_number != 0) {
+      out.append(" blob files from " + std::to_string(file.oldest_blob_file_number));
+    }
+  }
+  for (const BlobFileFacts& file : new_blob_files) {
+    out.append("\n  + blob file " + std::to_string(file.number) + " of " +
+               std::to_string(file.count) + " values, " + std::to_string(file.bytes) + "B");
+  }
+  for (const BlobGarbage& garbage : blob_garbage) {
+    out.append("\n  garbage in blob file " + std::to_string(garbage.number) + ": " +
+               std::to_string(garbage.count) + " values, " + std::to_string(garbage.bytes) + "B");
   }
   for (uint64_t number : gone_tables) out.append("\n  gone " + std::to_string(number));
   for (const auto& [first, end] : unread_logs) {

@@ -3,6 +3,10 @@
 
 // One record of the MANIFEST: a change of one column family (or of the database), encoded as in
 // FORMAT.md.
+//
+// A flush writes one edit: its table is added to L0, and the family's log number rises. A
+// compaction writes one: inputs deleted, outputs added. An edit takes effect as a whole, because a
+// record of the MANIFEST is either read with a correct checksum or not at all.
 
 #include <cstdint>
 #include <optional>
@@ -23,8 +27,9 @@ namespace varve {
 struct NewFile : TableFacts {
   int level = 0;
   bool seqs_known = true;  // false for files of LevelDB's tag 7
+  // True if the table asked for a compaction when it was built.
   bool marked_for_compaction = false;
-  uint64_t oldest_blob_file_number = 0;
+  // Numbers of entries and deletions, for pickers; not known for files of other programs.
   TableCounts counts;
 };
 
@@ -47,17 +52,18 @@ struct DatabaseNumbers {
   std::optional<uint32_t> max_column_family;
 };
 
-// Plain data; not synchronized.
+// Plain data; not synchronized. An optional member without a value, and an empty list, say nothing.
 struct VersionEdit {
-  uint32_t column_family = 0;
+  uint32_t column_family = 0;  // id of the family that the edit changes
   FamilyChange family;
   DatabaseNumbers numbers;
   std::optional<std::string> db_id;
   std::optional<uint64_t> log_number;  // the family's: data of earlier logs is in its tables
-  bool has_blob_files = false;         // true: the database has blob files and is refused
-  std::optional<uint32_t> atomic_group_remaining;
+  std::optional<uint32_t> atomic_group_remaining;       // records of its atomic group that follow
   std::vector<std::pair<int, uint64_t>> deleted_files;  // pairs of level and number
   std::vector<NewFile> new_files;
+  std::vector<BlobFileFacts> new_blob_files;
+  std::vector<BlobGarbage> blob_garbage;
   std::vector<std::pair<int, InternalKey>> compact_cursors;
   // Written with a snapshot of the state, which does not show them: tables that earlier edits
   // removed and whose files may still exist; and ranges [first, end) of logs that openings looked
@@ -72,8 +78,14 @@ struct VersionEdit {
   // family's keys have timestamps of `timestamp_size` bytes. Returns false if a field cannot be
   // encoded (an empty boundary key).
   bool EncodeTo(std::string* dst, size_t timestamp_size = 0) const;
+  // True if it adds data files, or says something of those that there are.
+  bool ChangesFiles() const {
+    return !new_files.empty() || !deleted_files.empty() || !new_blob_files.empty() ||
+           !blob_garbage.empty();
+  }
   // Replaces *this. Returns Corruption, naming the field and its offset in the record, on failure.
   Status DecodeFrom(const Slice& record);
+  // Returns the fields for people.
   std::string DebugString(bool hex_keys) const;
 };
 

@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// The parts of VersionSet that neither write the MANIFEST (version_set_write.cc) nor follow that of
+// another process (version_set_follow.cc): opening from a replayed MANIFEST, closing it, and
+// questions about the present state.
+
 #include "db/version/version_set.h"
 
 #include <algorithm>
@@ -82,6 +87,8 @@ VersionSet::VersionSet(VersionSetOptions options, DbMutex* db_mutex)
 
 VersionSet::~VersionSet() = default;
 
+// Goes through a MANIFEST on disk and its replay, so that a new database and an old one begin in
+// the same way.
 Status VersionSet::CreateNew(const FamilyToOpen& default_family, const std::string& db_id) {
   constexpr uint64_t kFirstManifest = 1;
   VersionEdit edit;
@@ -102,7 +109,10 @@ Status VersionSet::CreateNew(const FamilyToOpen& default_family, const std::stri
   return Recover({default_family});
 }
 
-// Needs no lock: other threads have neither the set nor the replay's results.
+// Replays the MANIFEST, checks that the caller opens what must be opened, builds one version for
+// each family, checks that the tables exist, and takes the numbers over. After an error the set is
+// of no use, and is thrown away by the caller. Needs no lock: other threads have neither the set
+// nor the replay's results.
 Status VersionSet::Recover(const std::vector<FamilyToOpen>& families, const wal::SyncedMark& known,
                            const std::set<uint64_t>& present,
                            const ManifestPoint* point) VARVE_NO_THREAD_SAFETY_ANALYSIS {
@@ -112,6 +122,8 @@ Status VersionSet::Recover(const std::vector<FamilyToOpen>& families, const wal:
   }
   ManifestReplay replay(DescriptorFileName(options_.db_name, manifest_number), &families,
                         obsolete_files_);
+  // The replay reports tables that edits have removed and whose files are still there: a purge may
+  // delete these, and keeps any other file that no version names.
   replay.TellGoneAmong(&present);
   replay.GoBackTo(point);
   VARVE_RETURN_IF_ERROR(replay.Read(options_.fs.get(), options_.file_options));
@@ -121,6 +133,7 @@ Status VersionSet::Recover(const std::vector<FamilyToOpen>& families, const wal:
   for (const auto& [id, family] : replay.families()) {
     if (!family.versions->opened) unnamed.append(" ").append(family.versions->name);
   }
+  // A writer that did not open a family would keep its logs for ever, and could not flush it.
   if (!unnamed.empty() && !options_.read_only) {
     return Status::InvalidArgument("column families that must be opened, too", unnamed.substr(1));
   }
@@ -130,9 +143,12 @@ Status VersionSet::Recover(const std::vector<FamilyToOpen>& families, const wal:
     VersionRef version;
     if (family.builder != nullptr) {
       std::vector<FileRef> removed;
+      // The builder has applied all edits; only their result becomes a version.
       family.builder->FinishRecovery(replay.last_sequence(), &versions->next_epoch_number);
       VARVE_RETURN_IF_ERROR(family.builder->Build(rep_->next_version_number++, &version, &removed));
+      replay.NoteUnreferenced(*family.builder);
     } else {
+      // A family that a read-only opener did not name has a tree of seven levels without files.
       version = std::make_shared<const Version>(versions->icmp.get(), rep_->next_version_number++,
                                                 std::vector<std::vector<FileRef>>(7));
     }
@@ -144,6 +160,8 @@ Status VersionSet::Recover(const std::vector<FamilyToOpen>& families, const wal:
   manifest_file_number_ = manifest_number;
   manifest_file_size_ = replay.end();
   if (point == nullptr) {
+    // A cut MANIFEST is reported before missing tables, since it may be the reason for them: tables
+    // that the lost edits removed are gone.
     VARVE_RETURN_IF_ERROR(CheckNotCut(known, manifest_number, replay.end()));
   }
   VARVE_RETURN_IF_ERROR(VerifyTables());
@@ -157,13 +175,17 @@ Status VersionSet::Recover(const std::vector<FamilyToOpen>& families, const wal:
   unread_logs_ = replay.unread_logs();
   ttl_clock_ = replay.ttl_clock();
   change_positions_ = replay.change_positions();
+  // The state is whole only if the MANIFEST ends exactly where the synced mark says.
   recovered_whole_ = known.manifest == manifest_number && known.manifest_bytes == replay.end() &&
                      (point == nullptr || point->whole());
   next_file_number_.store(replay.next_file_number(), std::memory_order_relaxed);
+  // A MANIFEST of another program may name files beyond its own counter.
   MarkFileNumberUsed(std::max(manifest_number, replay.largest_number()));
   return Status::OK();
 }
 
+// Collects all missing and wrong-sized tables before it returns Corruption, so that the user sees
+// the whole damage at once. An error of the file system ends it.
 Status VersionSet::VerifyTables() const {
   std::string faults;
   ListedTables listed(options_.fs.get());
@@ -177,12 +199,15 @@ Status VersionSet::VerifyTables() const {
     }
   }
   if (faults.empty()) return Status::OK();
+  // Each fault begins with a blank and ends with a semicolon; the outermost two are cut off.
   faults.pop_back();
   return Status::Corruption(options_.db_name + ": tables that the MANIFEST names",
                             faults.substr(1));
 }
 
-// Compares with `known`, because nothing in a MANIFEST shows that it was cut after a whole record.
+// Compares the MANIFEST with the mark `known`, which says how long it was when it was last synced:
+// nothing in a MANIFEST shows that it was cut after a whole record. The message names data files
+// that the shorter MANIFEST does not, as they show what would be lost.
 Status VersionSet::CheckNotCut(const wal::SyncedMark& known, uint64_t manifest,
                                uint64_t end) const {
   if (known.manifest < manifest || (known.manifest == manifest && known.manifest_bytes <= end)) {
@@ -191,19 +216,22 @@ Status VersionSet::CheckNotCut(const wal::SyncedMark& known, uint64_t manifest,
   std::set<uint64_t> live;
   AddLiveFiles(&live);
   std::vector<std::string> names;
+  // The list is for the message alone, so an error leaves it empty.
   options_.fs->GetChildren(options_.db_name, IOOptions(), &names, nullptr).PermitUncheckedError();
   std::string unnamed;
   for (const std::string& name : names) {
     uint64_t number = 0;
     FileType type;
-    const bool is_table = ParseFileName(name, &number, &type) && type == kTableFile;
-    if (is_table && live.count(number) == 0) unnamed += " " + name;
+    if (!ParseFileName(name, &number, &type)) continue;
+    const bool holds_data = type == kTableFile || type == kBlobFile;
+    if (holds_data && live.count(number) == 0) unnamed += " " + name;
   }
   return Status::Corruption(
       DescriptorFileName(options_.db_name, manifest),
       "ends at " + std::to_string(end) + ", but " + DescriptorFileBaseName(known.manifest) +
           " was in force with " + std::to_string(known.manifest_bytes) +
-          " bytes; tables that it does not name:" + (unnamed.empty() ? " none" : unnamed) +
+          " bytes; tables and blob files that it does not name:" +
+          (unnamed.empty() ? " none" : unnamed) +
           "; nothing was changed. If the directory was restored from a copy, delete " +
           SyncedMarksFileName(options_.db_name));
 }
@@ -278,6 +306,7 @@ std::vector<uint64_t> VersionSet::TakeObsoleteManifests() {
 
 Status VersionSet::CloseManifest() {
   mu_->AssertHeld();
+  // An edit in progress ends before its MANIFEST is closed.
   const Turn turn(rep_.get());
   rep_->closed = true;
   const std::unique_ptr<wal::LogWriter> manifest = std::move(rep_->manifest);
@@ -288,10 +317,12 @@ Status VersionSet::CloseManifest() {
   return s.ok() ? closed : s;
 }
 
-// If there are too many ranges, merges some into coarser ones.
+// If there are too many ranges, the two oldest are merged, with all logs in between.
 void VersionSet::NoteUnreadLogs(uint64_t first, uint64_t end) {
   constexpr size_t kRangesMax = 16;
   VARVE_ASSERT(first <= end);
+  // A coarser range claims that logs were unread which were read, or never existed; that is the
+  // safe side.
   if (unread_logs_.size() == kRangesMax) {
     unread_logs_[1].first = unread_logs_[0].first;
     unread_logs_.erase(unread_logs_.begin());
@@ -302,6 +333,8 @@ void VersionSet::NoteUnreadLogs(uint64_t first, uint64_t end) {
 Status VersionSet::StoreChangePosition(const ChangePosition& position, FSDirectory* dir) {
   VersionEdit edit;
   edit.change_positions.push_back(position);
+  // The position in memory changes only after the stored one: a crash never leaves a position that
+  // was told but not stored.
   VARVE_RETURN_IF_ERROR(LogAndApply({FamilyEdit{FindFamily(0).get(), {&edit}}}, dir));
   if (position.dropped) {
     change_positions_.erase(position.name);
@@ -323,6 +356,7 @@ void VersionSet::AddLiveFiles(std::set<uint64_t>* numbers) const {
     for (int level = 0; level < version->num_levels(); level++) {
       for (const FileRef& file : version->level(level).files()) numbers->insert(file->number);
     }
+    for (const BlobFileState& file : version->blob_files()) numbers->insert(file.number());
   }
 }
 
@@ -336,6 +370,8 @@ std::vector<VersionRef> VersionSet::LiveVersions(const FamilyVersions& family) c
   return live;
 }
 
+// Old versions are watched by weak references as long as readers keep them alive: their files are
+// live, too (AddLiveFiles).
 void VersionSet::SetCurrent(FamilyVersions* family, VersionRef version) {
   VARVE_ASSERT(version != nullptr && version->icmp() == family->icmp.get());
   auto& watched = rep_->versions;

@@ -36,7 +36,9 @@ namespace wal {
 class LogWriter;
 }
 
+class BlobChanges;
 class ManifestReplay;
+struct ReusableFiles;
 
 // A column family as the MANIFEST knows it. Shared with the run-time column family, which may
 // outlive the set.
@@ -47,17 +49,18 @@ struct FamilyVersions {
   std::string comparator_name;
   std::shared_ptr<InternalKeyComparator> icmp;
   int num_levels = 7;
-  bool persist_timestamps = true;  // true: tables hold the timestamps of keys that have any
-  bool opened = true;              // false: in the MANIFEST, but not named by a read-only opener
+  bool reserves_last_level = false;  // true: for tables that are ingested behind all data
+  bool persist_timestamps = true;    // true: tables hold the timestamps of keys that have any
+  bool opened = true;                // false: in the MANIFEST, but not named by a read-only opener
   std::shared_ptr<CacheCharge> file_charge;  // see FamilyToOpen
   TablePathsRef paths;                       // null if the family was not opened
 
-  // All updates in logs below it are in tables.
+  // All updates of the family in logs with smaller numbers are in tables.
   uint64_t log_number VARVE_GUARDED_BY(kDbMutex) = 0;
   VersionRef current VARVE_GUARDED_BY(kDbMutex);
   uint64_t next_epoch_number VARVE_GUARDED_BY(kDbMutex) = 1;
-  // Versions of keys below this timestamp may be gone. Empty: none is gone, or keys have no
-  // timestamps.
+  // Versions of keys that are older than this timestamp may have been dropped by compactions.
+  // Empty: none was, or keys have no timestamps.
   std::string full_history_ts_low VARVE_GUARDED_BY(kDbMutex);
   // Name of the operator that operands were written with; empty: unknown, or there are none.
   std::string merge_operator VARVE_GUARDED_BY(kDbMutex);
@@ -82,6 +85,7 @@ struct FollowedTree {
   VersionRef version;
   uint64_t next_epoch_number = 1;
 };
+// The trees of all opened families, built from a MANIFEST that is being followed.
 struct FollowedTrees {
   std::map<uint32_t, FollowedTree> by_family;
   // True if a value that the MANIFEST lacks was invented; then files must not be reused.
@@ -97,6 +101,7 @@ struct FamilyToOpen {
   std::string name;
   const Comparator* comparator = nullptr;
   int num_levels = 7;
+  bool reserves_last_level = false;
   bool persist_timestamps = true;
   std::string merge_operator;  // its name, remembered when the family is created; empty: none
   // Charged for the metadata of the family's files; null: nothing is charged. If the charge is
@@ -105,17 +110,19 @@ struct FamilyToOpen {
   TablePathsRef paths;  // paths of its tables; null: the database's directory
 };
 
+// Arguments of a version set. Pointers are not owned, and outlive it.
 struct VersionSetOptions {
   std::string db_name;  // directory of the database
   std::shared_ptr<FileSystem> fs;
   FileOptions file_options;
+  Temperature write_temperature = Temperature::kUnknown;  // of MANIFESTs
   uint64_t max_manifest_file_size = 1 << 30;
   bool check_table_sizes = true;  // Recover checks sizes; false: only existence
   size_t manifest_preallocation_size = 4 << 20;
   bool use_fsync = false;
   bool read_only = false;
-  // Not 0: Recover reads this MANIFEST instead of the one in CURRENT, and later ones are written
-  // without updating CURRENT, which is left to the caller.
+  // Number of the MANIFEST that Recover reads instead of the one in CURRENT; later ones are then
+  // written without updating CURRENT, which is left to the caller. 0: the one in CURRENT.
   uint64_t detached_manifest = 0;
   bool write_dbid = true;
   Logger* info_log = nullptr;
@@ -126,7 +133,9 @@ struct VersionSetOptions {
 };
 
 // Locking: the opener of a database has exclusive use of the set, so CreateNew and Recover need no
-// mutex. LogAndApply, CreateFamily, DropFamily and CloseManifest release it while they write.
+// mutex. LogAndApply, CreateFamily, DropFamily and CloseManifest release it while they write. The
+// methods without VARVE_REQUIRES may be called from any thread, except for set_db_id. Ownership:
+// the families, versions and files that it returns are shared, and may outlive the set.
 // Errors: after a failed append or sync the MANIFEST is abandoned, and the next LogAndApply starts
 // a new one with the whole state. Until then the outcome of the failed append is unknown, so the
 // tables of that edit stay (TableInDoubt). The caller deletes the tables of any other edit that
@@ -142,25 +151,31 @@ class VersionSet {
 
   // Reads CURRENT and its MANIFEST, and replaces the state of this set. Read-write: every family of
   // the MANIFEST must be named (InvalidArgument lists the others). Refuses comparators of another
-  // name (except as in comparator_change.h), levels beyond num_levels, missing or wrong-sized table
-  // files (Corruption lists them), blob files, overlapping levels, and a MANIFEST shorter than
-  // `known` says. Remembers those tables of `present` that edits removed. With `point`, which is
-  // borrowed, reads that MANIFEST only up to that point and ignores `known`. Writes nothing.
+  // name (except as in comparator_change.h), levels beyond num_levels in a family that reserves its
+  // last level, missing or wrong-sized table files (Corruption lists them), overlapping levels, and
+  // a MANIFEST shorter than `known` says. Does not look at blob files. Remembers those tables and
+  // blob files of `present` that edits removed. With `point`, which is borrowed, reads that
+  // MANIFEST only up to that point and ignores `known`. Writes nothing.
   Status Recover(const std::vector<FamilyToOpen>& families, const wal::SyncedMark& known = {},
                  const std::set<uint64_t>& present = {}, const ManifestPoint* point = nullptr);
+  // Sets *names to the families of the MANIFEST that CURRENT names, in the order of their ids.
+  // Writes nothing, and needs no set.
   static Status ListFamilies(const std::string& db_name, FileSystem* fs,
                              std::vector<std::string>* names);
 
-  // Alternative to Recover if another process writes the MANIFEST, and `replay` continues as it
-  // grows: builds the trees at the replay's current position, without showing them to readers.
+  // Builds the trees of all opened families as of the replay's current position, without showing
+  // them to readers. Used with Follow instead of Recover if another process writes the MANIFEST:
+  // the same replay reads on as the MANIFEST grows. With an error nothing has changed.
   Status BuildFollowed(ManifestReplay* replay, FollowedTrees* trees) VARVE_REQUIRES(kDbMutex);
-  // Installs the trees, with everything else that the replay says. Families created since the first
-  // call are ignored; dropped ones are forgotten and marked.
+  // Makes these trees, and the numbers that the replay has read, the current state. Families that
+  // were created since the first call are ignored; dropped ones are marked (dropped) and leave the
+  // set.
   void Follow(ManifestReplay* replay, uint64_t manifest_number, const FollowedTrees& trees)
       VARVE_REQUIRES(kDbMutex);
-  // Sets the families and files that the next replay may reuse.
+  // Adds to the arguments the present families, and the files of their current versions, for the
+  // next replay to reuse (ManifestReplay::Succeed).
   void TakeFollowed(std::map<uint32_t, std::shared_ptr<FamilyVersions>>* families,
-                    std::unordered_map<uint64_t, FileRef>* files) VARVE_EXCLUDES(kDbMutex);
+                    ReusableFiles* files) VARVE_EXCLUDES(kDbMutex);
 
   // Logs all edits (one atomic group if there are several), syncs, then installs the new versions.
   // Serialises concurrent callers in order of arrival. The directory (`dir`, or opened here if
@@ -177,10 +192,12 @@ class VersionSet {
   // for a MANIFEST that cannot be written.
   Status EndDoubt(FSDirectory* dir) VARVE_REQUIRES(kDbMutex);
 
+  // Returns InvalidArgument if CreateFamily would refuse the family before it takes an id.
+  Status CheckCanBeMade(const FamilyToOpen& family) const VARVE_REQUIRES(kDbMutex);
   // Returns the id of the next family to be created.
   uint32_t next_family_id() const VARVE_REQUIRES(kDbMutex) { return max_family_id_ + 1; }
   // Adds a family; *result is shared with the set. Uses the options' comparator and level count.
-  // Its tables, if any, are installed with it or not at all; they must have epochs. Returns
+  // `tables`, which must have epochs, are installed with the family or not at all. Returns
   // Corruption, with nothing written, if the tables are impossible.
   Status CreateFamily(const FamilyToOpen& family, uint64_t log_number, FSDirectory* dir,
                       std::shared_ptr<FamilyVersions>* result,
@@ -206,8 +223,8 @@ class VersionSet {
   // Returns the MANIFESTs that a newer one, durable and in force, has replaced. Returns each number
   // once.
   std::vector<uint64_t> TakeObsoleteManifests() VARVE_REQUIRES(kDbMutex);
-  // Returns the length of that file's prefix that describes the current state: without an edit that
-  // is being written or has failed.
+  // Returns how many bytes at the beginning of MANIFEST manifest_file_number() describe the current
+  // state. What is behind them belongs to an edit that is being written or has failed.
   uint64_t manifest_file_size() const VARVE_REQUIRES(kDbMutex) { return manifest_file_size_; }
   // Waits for edits in progress, then syncs and closes the MANIFEST; later edits get
   // ShutdownInProgress.
@@ -226,7 +243,7 @@ class VersionSet {
     last_sequence_.store(seq, std::memory_order_release);
   }
 
-  // Older logs are not needed, and the MANIFEST says so.
+  // Logs with smaller numbers are not needed, and the MANIFEST says so.
   uint64_t min_log_number_to_keep() const VARVE_REQUIRES(kDbMutex) {
     return min_log_number_to_keep_;
   }
@@ -240,8 +257,8 @@ class VersionSet {
   // Returns MinLogNumber, or an older log if that must stay for another reason.
   uint64_t OldestLogNeeded() const VARVE_REQUIRES(kDbMutex);
 
-  // Tables that a logged edit removed, in this opening or before, and whose files may still exist.
-  // A fresh MANIFEST keeps the list, so that a later opening knows about them.
+  // Tables and blob files that a logged edit removed, in this opening or before, and that may
+  // exist. A fresh MANIFEST keeps the list, so that a later opening knows about them.
   const std::set<uint64_t>& gone_tables() const VARVE_REQUIRES(kDbMutex) { return gone_tables_; }
   void NoteGoneTables(std::set<uint64_t> tables) VARVE_REQUIRES(kDbMutex) {
     gone_tables_ = std::move(tables);
@@ -267,7 +284,8 @@ class VersionSet {
   // True if the recovered MANIFEST is known to be complete at its end.
   bool recovered_whole() const { return recovered_whole_; }
 
-  // Adds the numbers of tables in any Version that is still alive (for checks and purging).
+  // Adds the numbers of tables and blob files in any Version that is still alive (for checks and
+  // purging).
   void AddLiveFiles(std::set<uint64_t>* numbers) const VARVE_REQUIRES(kDbMutex);
   // Returns the versions of that family which may still have readers.
   std::vector<VersionRef> LiveVersions(const FamilyVersions& family) const VARVE_REQUIRES(kDbMutex);
@@ -279,12 +297,12 @@ class VersionSet {
   struct FamilyChange;
   struct ManifestWrite;
 
+  // Writes the edits to the MANIFEST, or to a fresh one, without showing anything to readers.
   // Requires the turn. `tables` are those that the edits add; `made` is the family that they
   // create, or null.
   Status WriteEdits(const std::vector<VersionEdit*>& edits, std::vector<FileRef> tables,
                     FSDirectory* dir, bool new_manifest, const FamilyVersions* made = nullptr)
       VARVE_REQUIRES(kDbMutex);
-  Status CheckCanBeMade(const FamilyToOpen& family) const VARVE_REQUIRES(kDbMutex);
   Status BuildFirstVersion(const FamilyVersions& family, const VersionEdit& tables,
                            VersionRef* version, std::vector<FileRef>* files)
       VARVE_REQUIRES(kDbMutex);
@@ -304,9 +322,12 @@ class VersionSet {
   void PlanMinLog(const std::vector<FamilyChange>& changes, std::vector<VersionEdit*>* edits,
                   VersionEdit* extra) const VARVE_REQUIRES(kDbMutex);
   void FillInNumbers(const std::vector<VersionEdit*>& edits) VARVE_REQUIRES(kDbMutex);
-  // *added gets the tables that the families do not have yet.
+  // Sets the new version of each change whose edits change files, and adds to *added the files that
+  // the families do not have yet.
   Status BuildVersions(std::vector<FamilyChange>* changes, std::vector<FileRef>* added)
       VARVE_REQUIRES(kDbMutex);
+  static void TakeBlobFiles(const BlobChanges& blobs, FamilyChange* change,
+                            std::vector<FileRef>* added);
   void MakeRoomToInstall(const std::vector<FamilyChange>& changes) VARVE_REQUIRES(kDbMutex);
   void Install(std::vector<FamilyChange>* changes) VARVE_REQUIRES(kDbMutex);
   Status VerifyTables() const VARVE_REQUIRES(kDbMutex);

@@ -33,6 +33,9 @@ Status VersionSet::BuildFollowed(ManifestReplay* replay, FollowedTrees* trees) {
   return Status::OK();
 }
 
+// Nothing can be refused here, as BuildFollowed has checked everything. Readers see nothing of it
+// before the caller installs super-versions; so if memory is out half-way, the caller calls again.
+// The first call adds all families of the replay; later ones only change those.
 void VersionSet::Follow(ManifestReplay* replay, uint64_t manifest_number,
                         const FollowedTrees& trees) {
   const bool first = families_.empty();
@@ -53,6 +56,7 @@ void VersionSet::Follow(ManifestReplay* replay, uint64_t manifest_number,
       versions->comparator_name = from.comparator_name;
       versions->icmp = from.icmp;
       versions->num_levels = from.num_levels;
+      versions->reserves_last_level = from.reserves_last_level;
       versions->persist_timestamps = from.persist_timestamps;
       versions->opened = from.opened;
       versions->file_charge = from.file_charge;
@@ -88,15 +92,20 @@ void VersionSet::Follow(ManifestReplay* replay, uint64_t manifest_number,
   MarkFileNumberUsed(std::max(manifest_number, replay->largest_number()));
 }
 
+// Holds references only, so that the replay, which runs without the DB mutex, finds unchanged files
+// even if the versions change meanwhile.
 void VersionSet::TakeFollowed(std::map<uint32_t, std::shared_ptr<FamilyVersions>>* families,
-                              std::unordered_map<uint64_t, FileRef>* files) {
+                              ReusableFiles* files) {
   DbLock lock(mu_);
   *families = families_;
   for (const auto& [id, family] : families_) {
     for (int level = 0; level < family->current->num_levels(); level++) {
       for (const FileRef& file : family->current->level(level).files()) {
-        files->emplace(file->number, file);
+        files->tables.emplace(file->number, file);
       }
+    }
+    for (const BlobFileState& file : family->current->blob_files()) {
+      files->blobs.emplace(file.number(), file.blobs);
     }
   }
 }

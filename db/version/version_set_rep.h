@@ -2,6 +2,11 @@
 #pragma once
 
 // Declares the private parts of VersionSet, shared by the files that implement it.
+//
+// Changes take turns. A turn is not a lock: its owner releases the DB mutex while it writes the
+// MANIFEST, and others queue up meanwhile. When a write fails, nobody knows if the records are in
+// force, as the system may have stored a part of them: the set is in doubt. Until a fresh MANIFEST
+// is in force, nothing that either outcome may need is deleted.
 
 #include <cstdint>
 #include <deque>
@@ -35,15 +40,19 @@ struct VersionSet::Rep {
   // Tables of failed edits that one of these MANIFESTs, or the abandoned one, may have. They become
   // obsolete when a new one is in force.
   std::vector<FileRef> doubtful_tables VARVE_GUARDED_BY(kDbMutex);
-  // A sync of the directory failed when tables with smaller numbers may have been new. The system
-  // may have lost their names without reporting that at a later sync.
+  // Tables with numbers below this one may have been new when a sync of their directory failed. The
+  // system may have lost their names without reporting that at a later sync, so an edit that adds
+  // such a table is refused.
   uint64_t doubtful_tables_end VARVE_GUARDED_BY(kDbMutex) = 0;
 
+  // All versions that were made; those that nobody refers to have expired.
   std::vector<std::weak_ptr<const Version>> versions VARVE_GUARDED_BY(kDbMutex);
+  // Number of the next version that is built.
   uint64_t next_version_number VARVE_GUARDED_BY(kDbMutex) = 1;
 };
 
-// The right to change the set: granted in order of arrival, kept until the end of the scope.
+// Gives its owner the right to change the set. The constructor waits, with the DB mutex released,
+// until all earlier turns have ended; the turn ends with the scope.
 struct VersionSet::Turn {
   explicit Turn(Rep* r) VARVE_REQUIRES(kDbMutex) : rep(r) {
     rep->queue.push_back(this);
@@ -62,11 +71,16 @@ struct VersionSet::Turn {
 
 // One family's part of a change, from the edits to the new version.
 struct VersionSet::FamilyChange {
+  // The family that changes; borrowed.
   FamilyVersions* family = nullptr;
   std::vector<VersionEdit*> edits;
+  // The version that the edits change, and the one that they lead to.
   VersionRef base;
   VersionRef version;  // null: the files do not change
+  // Files of base that the new version lacks.
   std::vector<FileRef> removed;
+  // The values of removed blob files that the edits do not count as garbage; written behind them.
+  VersionEdit uncounted;
   std::function<void(const std::vector<FileRef>&)> made;
 };
 

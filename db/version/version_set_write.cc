@@ -29,7 +29,7 @@
 //    see the state before a change or after it.
 // 2. A version becomes current only after its edit is durable.
 // 3. All that may fail happens before the first record is written, but for the I/O itself: Install
-//    allocates nothing that it needs.
+//    cannot fail for lack of memory.
 // 4. Edits of one call are in force together: several records form an atomic group, which recovery
 //    applies as a whole or not at all.
 // 5. A MANIFEST that failed an append or a sync is never appended to. Until a fresh one is in
@@ -42,7 +42,7 @@
 // 8. The length of the MANIFEST and the current versions change together under the DB mutex, so
 //    that a copy of the MANIFEST up to that length, and of those versions' tables, is a database.
 // 9. A table is obsolete only after a durable edit removed it; its file is deleted when no version
-//    holds it any more.
+//    has it any more.
 
 #include <algorithm>
 #include <chrono>
@@ -51,6 +51,7 @@
 #include <utility>
 
 #include "varve/comparator.h"
+#include "varve/statistics.h"
 #include "varve/system_clock.h"
 
 #include "db/version/comparator_change.h"
@@ -97,19 +98,31 @@ Status EncodeEdits(const std::vector<VersionEdit*>& edits,
   return Status::OK();
 }
 
+// Makes the edits' records count the garbage that the new version counts, which may be less than
+// they asked for: whoever replays the MANIFEST refuses more.
+void RecordCountedGarbage(const BlobChanges& blobs, const std::vector<VersionEdit*>& edits) {
+  for (VersionEdit* edit : edits) edit->blob_garbage.clear();
+  edits.back()->blob_garbage = blobs.Counted();
+}
+
 }  // namespace
 
+// The table at the head of this file shows the steps. Whatever returns an error before WriteEdits
+// has changed nothing but counters. After WriteEdits has failed, the versions are as before, and
+// the MANIFEST may be in doubt (invariant 5).
 Status VersionSet::LogAndApply(std::vector<FamilyEdit> edits, FSDirectory* dir,
                                bool new_manifest) try {
   mu_->AssertHeld();
   const Turn turn(rep_.get());
   std::vector<FamilyChange> changes;
   for (FamilyEdit& edit : edits) {
+    // A job may end after its family was dropped; then nothing is left to change.
     if (edit.family->dropped) continue;
     FamilyChange change;
     change.family = edit.family;
     change.edits = std::move(edit.edits);
     change.made = std::move(edit.made);
+    // The base stays current until this edit is in force, as Turn lets no other change in.
     change.base = edit.family->current;
     changes.push_back(std::move(change));
   }
@@ -126,10 +139,16 @@ Status VersionSet::LogAndApply(std::vector<FamilyEdit> edits, FSDirectory* dir,
       records[i]->atomic_group_remaining = static_cast<uint32_t>(records.size() - 1 - i);
     }
   }
+  // The bound on logs is a record of this same group, so that it is in force together with the
+  // edits that justify it.
   VersionEdit min_log_record;
   PlanMinLog(changes, &records, &min_log_record);
   std::vector<FileRef> added;
   VARVE_RETURN_IF_ERROR(BuildVersions(&changes, &added));
+  for (FamilyChange& change : changes) {
+    if (!change.uncounted.blob_garbage.empty()) records.push_back(&change.uncounted);
+  }
+  // All memory that Install needs is there before the first byte goes to the MANIFEST.
   MakeRoomToInstall(changes);
   VARVE_RETURN_IF_ERROR(WriteEdits(records, std::move(added), dir, new_manifest));
   Install(&changes);
@@ -144,6 +163,7 @@ Status VersionSet::EndDoubt(FSDirectory* dir) {
   return LogAndApply({}, dir, /*new_manifest=*/true);
 }
 
+// Checks everything that can be refused before a family is made; changes nothing.
 Status VersionSet::CheckCanBeMade(const FamilyToOpen& family) const {
   if (FindFamily(family.name) != nullptr) {
     return Status::InvalidArgument("column family exists already", family.name);
@@ -170,6 +190,7 @@ Status VersionSet::BuildFirstVersion(const FamilyVersions& family, const Version
   VersionBuilder builder(family.icmp.get(), family.num_levels, nullptr, obsolete_files_, &context);
   builder.ChargeFilesTo(family.file_charge);
   builder.PlaceFilesIn(family.paths);
+  builder.ReserveLastLevel(family.reserves_last_level);
   VARVE_RETURN_IF_ERROR(builder.Apply(tables));
   std::vector<FileRef> removed;
   VARVE_RETURN_IF_ERROR(builder.Build(rep_->next_version_number++, version, &removed));
@@ -177,6 +198,9 @@ Status VersionSet::BuildFirstVersion(const FamilyVersions& family, const Version
   return Status::OK();
 }
 
+// Everything that the family needs in memory is made first, then its records are written, and then
+// the set gets it, which cannot fail. The mutex is released while the records are written; the turn
+// keeps others from making a family of the same name meanwhile.
 Status VersionSet::CreateFamily(const FamilyToOpen& family, uint64_t log_number, FSDirectory* dir,
                                 std::shared_ptr<FamilyVersions>* result,
                                 const std::vector<NewFile>& tables) try {
@@ -190,6 +214,7 @@ Status VersionSet::CreateFamily(const FamilyToOpen& family, uint64_t log_number,
   versions->comparator_name = family.comparator->Name();
   versions->icmp = std::make_unique<InternalKeyComparator>(family.comparator);
   versions->num_levels = family.num_levels;
+  versions->reserves_last_level = family.reserves_last_level;
   versions->persist_timestamps = family.persist_timestamps;
   versions->log_number = log_number;
   versions->file_charge = family.file_charge;
@@ -233,6 +258,8 @@ Status VersionSet::CreateFamily(const FamilyToOpen& family, uint64_t log_number,
   return CaughtException();
 }
 
+// Once the record is written the family is dropped, and its files are marked obsolete: they are
+// deleted when the last version that has them goes, which readers may keep for long.
 Status VersionSet::DropFamily(FamilyVersions* family, FSDirectory* dir) try {
   mu_->AssertHeld();
   const Turn turn(rep_.get());
@@ -249,15 +276,17 @@ Status VersionSet::DropFamily(FamilyVersions* family, FSDirectory* dir) try {
   edit.numbers.max_column_family = max_family_id_;
   VARVE_RETURN_IF_ERROR(WriteEdits({&edit}, {}, dir, /*new_manifest=*/false));
   family->dropped = true;
+  const auto forget = [&](FileMetaData* file) {
+    BestEffort([&] {
+      mu_->AssertHeld();
+      gone_tables_.insert(file->number);
+    });
+    file->obsolete.store(true, std::memory_order_release);
+  };
   for (int level = 0; level < family->current->num_levels(); level++) {
-    for (const FileRef& file : family->current->level(level).files()) {
-      BestEffort([&] {
-        mu_->AssertHeld();
-        gone_tables_.insert(file->number);
-      });
-      file->obsolete.store(true, std::memory_order_release);
-    }
+    for (const FileRef& file : family->current->level(level).files()) forget(file.get());
   }
+  for (const BlobFileState& file : family->current->blob_files()) forget(file.blobs->file().get());
   families_.erase(it);
   return Status::OK();
 } catch (...) {
@@ -328,6 +357,20 @@ void VersionSet::PlanMinLog(const std::vector<FamilyChange>& changes,
   edits->push_back(extra);
 }
 
+// Takes from the builder what it decided about blob files: new ones; those that no table refers to,
+// which become obsolete; and a record that counts what is left in them as garbage, because RocksDB
+// drops a blob file only once all its values are counted.
+void VersionSet::TakeBlobFiles(const BlobChanges& blobs, FamilyChange* change,
+                               std::vector<FileRef>* added) {
+  std::ranges::move(blobs.NewFiles(), std::back_inserter(*added));
+  std::ranges::copy(blobs.rejected(), std::back_inserter(change->removed));
+  change->uncounted.column_family = change->family->id;
+  change->uncounted.blob_garbage = blobs.uncounted();
+}
+
+// Building costs time for each file of a tree, so the mutex is released meanwhile. Only this thread
+// has the changes, and the turn keeps the base versions current. With an error nothing is
+// published; the files that the edits add are dropped with the builder.
 Status VersionSet::BuildVersions(std::vector<FamilyChange>* changes, std::vector<FileRef>* added) {
   std::vector<uint64_t> numbers;
   for (size_t i = 0; i < changes->size(); i++) numbers.push_back(rep_->next_version_number++);
@@ -336,10 +379,9 @@ Status VersionSet::BuildVersions(std::vector<FamilyChange>* changes, std::vector
     FamilyChange& change = (*changes)[i];
     const bool any =
         std::any_of(change.edits.begin(), change.edits.end(), [](const VersionEdit* edit) {
-          // A flush that wrote nothing drops a memtable: findings about the version held only
-          // together with it (db/version/tombstone_runs.h).
-          return !edit->new_files.empty() || !edit->deleted_files.empty() ||
-                 edit->log_number.has_value();
+          // A flush that wrote nothing drops a memtable: findings about the version were
+          // true only together with it (db/version/tombstone_runs.h).
+          return edit->ChangesFiles() || edit->log_number.has_value();
         });
     if (!any) continue;
     const std::string context = options_.db_name + ": column family " + change.family->name;
@@ -347,11 +389,14 @@ Status VersionSet::BuildVersions(std::vector<FamilyChange>* changes, std::vector
                            obsolete_files_, &context);
     builder.ChargeFilesTo(change.family->file_charge);
     builder.PlaceFilesIn(change.family->paths);
+    builder.ReserveLastLevel(change.family->reserves_last_level);
     for (const VersionEdit* edit : change.edits) VARVE_RETURN_IF_ERROR(builder.Apply(*edit));
     VARVE_RETURN_IF_ERROR(builder.Build(numbers[i], &change.version, &change.removed));
+    RecordCountedGarbage(builder.blobs(), change.edits);
     std::vector<FileRef> files = builder.NewFiles();
     if (change.made) change.made(files);
     std::ranges::move(files, std::back_inserter(*added));
+    TakeBlobFiles(builder.blobs(), &change, added);
   }
   return Status::OK();
 }
@@ -367,6 +412,7 @@ void VersionSet::FillInNumbers(const std::vector<VersionEdit*>& edits) {
       sequence = std::max(sequence, file.largest_seq);
       MarkFileNumberUsed(file.number);
     }
+    for (const BlobFileFacts& file : edit->new_blob_files) MarkFileNumberUsed(file.number);
   }
   VARVE_ASSERT(sequence >= logged_sequence_ && sequence <= kMaxSequenceNumber);  // Invariant 7.
   logged_sequence_ = sequence;
@@ -380,6 +426,7 @@ void VersionSet::FillInNumbers(const std::vector<VersionEdit*>& edits) {
   }
 }
 
+// Collects what a new MANIFEST must begin with: all families, and the numbers of the database.
 VersionState VersionSet::State() const {
   VersionState state;
   for (const auto& [id, family] : families_) {
@@ -407,7 +454,14 @@ const FamilyVersions* VersionSet::FamilyOf(const VersionEdit& edit,
   return it == families_.end() ? nullptr : it->second.get();
 }
 
-// Throws nothing: once a record may be in the file, the outcome decides how to continue.
+// Writes the records in this order: sync of the directories of new tables; the records, each
+// synced; for a fresh MANIFEST, sync of its name, and then CURRENT. Throws nothing. After an error
+// the flags of `write` say what is on disk:
+//
+//     names_in_doubt   a directory failed its sync, and nothing was written
+//     in_doubt         the records may be in force: appended to the MANIFEST in force, or in a
+//                      fresh one that CURRENT may name
+//     left_behind      a fresh MANIFEST is on disk that CURRENT does not name
 IOStatus VersionSet::WriteManifest(ManifestWrite* write) try {
   FileSystem* const fs = options_.fs.get();
   IOStatus s;
@@ -424,7 +478,8 @@ IOStatus VersionSet::WriteManifest(ManifestWrite* write) try {
   const std::string path = DescriptorFileName(options_.db_name, write->number);
   if (write->fresh) {
     std::unique_ptr<WritableFileWriter> file;
-    const FileOptions file_options = fs->OptimizeForManifestWrite(options_.file_options);
+    FileOptions file_options = fs->OptimizeForManifestWrite(options_.file_options);
+    file_options.temperature = options_.write_temperature;
     WritableFileWriter::Options options = WritableFileWriter::OptionsFrom(file_options);
     options.stats = options_.statistics;
     options.clock = options_.clock;
@@ -458,19 +513,23 @@ IOStatus VersionSet::WriteManifest(ManifestWrite* write) try {
     }
     if (!s.ok() && !write->in_doubt) {
       write->writer.reset();
+      // CURRENT surely names another MANIFEST, so this one explains nothing and may go.
       const IOStatus deleted = fs->DeleteFile(path, IOOptions(), nullptr);
       write->left_behind = !deleted.ok() && !IsMissing(deleted);
     }
   }
   if (!s.ok()) return s;
   write->in_doubt = false;
+  // Noted only after the sync: a mark that is ahead of the file would make the next opening report
+  // a loss.
   if (options_.marks != nullptr) options_.marks->NoteManifest(write->number, writer->file_size());
   return s;
 } catch (...) {
   return status_to_io_status(CaughtException());
 }
 
-// Notes the directories of new tables, for a set that writes.
+// Collects the directories of new tables, which WriteManifest syncs. Refuses a table that was new
+// when a sync of its directory failed (invariant 6), unless the edit only moves it.
 Status VersionSet::CheckNames(const VersionEdit& edit, const TablePaths& paths,
                               ManifestWrite* write) const {
   for (const NewFile& file : edit.new_files) {
@@ -483,9 +542,19 @@ Status VersionSet::CheckNames(const VersionEdit& edit, const TablePaths& paths,
     return Status::IOError(paths.FileName(file),
                            "a sync of the directory failed when it was new: it is made again");
   }
+  for (const BlobFileFacts& file : edit.new_blob_files) {
+    VARVE_ASSERT(!TableInDoubt(file.number));  // Invariant 5.
+    write->table_directories.insert(paths.directory(0));
+    if (file.number >= rep_->doubtful_tables_end) continue;
+    return Status::IOError(paths.BlobFileName(file.number),
+                           "a sync of the directory failed when it was new: it is made again");
+  }
   return Status::OK();
 }
 
+// Completes the edits, reserves the memory that the handling of either outcome needs, writes the
+// records without the mutex, and then notes which MANIFEST is in force and how long it is. An error
+// before the writing leaves everything as it was; one of the writing is handled by AfterFailure.
 Status VersionSet::WriteEdits(const std::vector<VersionEdit*>& edits, std::vector<FileRef> tables,
                               FSDirectory* dir, bool new_manifest, const FamilyVersions* made) {
   VARVE_ASSERT(!rep_->queue.empty());  // Invariant 1: this thread has the turn.
@@ -496,6 +565,8 @@ Status VersionSet::WriteEdits(const std::vector<VersionEdit*>& edits, std::vecto
   write.dir = dir;
   write.fresh = new_manifest || rep_->manifest == nullptr ||
                 rep_->manifest->file_size() > options_.max_manifest_file_size;
+  // A fresh MANIFEST takes its number before the counters are written into it, so that it counts
+  // itself.
   write.number = write.fresh ? NewFileNumber() : manifest_file_number_;
   FillInNumbers(edits);
   if (write.fresh) VARVE_RETURN_IF_ERROR(State().EncodeTo(&write.records));
@@ -504,7 +575,7 @@ Status VersionSet::WriteEdits(const std::vector<VersionEdit*>& edits, std::vecto
   for (const VersionEdit* edit : edits) {
     const FamilyVersions* const family = FamilyOf(*edit, made);
     timestamp_sizes.push_back(family == nullptr ? 0 : family->icmp->timestamp_size());
-    if (!edit->new_files.empty()) {
+    if (!edit->new_files.empty() || !edit->new_blob_files.empty()) {
       VARVE_RETURN_IF_ERROR(CheckNames(*edit, *family->paths, &write));
     }
     min_log = std::max(min_log, edit->numbers.min_log_to_keep.value_or(0));
@@ -517,7 +588,8 @@ Status VersionSet::WriteEdits(const std::vector<VersionEdit*>& edits, std::vecto
   {
     const ActiveWork active(ActiveWork::kManifest, this, "the writing of the MANIFEST,");
     DbUnlock unlock(mu_);
-    // This takes long if there are many files, and no other thread has the edits.
+    // Encoding takes long if there are many files, and needs no mutex: no other thread has the
+    // edits.
     VARVE_RETURN_IF_ERROR(EncodeEdits(edits, timestamp_sizes, &write.records));
     s = WriteManifest(&write);
     if (s.ok() && write.fresh && rep_->manifest != nullptr) {
@@ -552,12 +624,15 @@ Status VersionSet::WriteEdits(const std::vector<VersionEdit*>& edits, std::vecto
   return Status::OK();
 }
 
+// Notes what is in doubt after WriteManifest has failed, so that nothing which either outcome needs
+// is deleted, and gives up the MANIFEST if records may be in it.
 void VersionSet::AfterFailure(ManifestWrite* write, const IOStatus& error) {
   if (write->names_in_doubt) rep_->doubtful_tables_end = next_file_number();
   if (write->in_doubt || write->left_behind) {
     if (write->fresh) rep_->doubtful_manifests.push_back(write->number);
     KeepDoubtfulTables(std::move(write->tables));
   }
+  // Without a writer the next edit begins a fresh MANIFEST.
   std::unique_ptr<wal::LogWriter> left;
   if (write->in_doubt && !VARVE_CANARY(kAppendToFailedManifest)) left = std::move(rep_->manifest);
   DbUnlock unlock(mu_);
@@ -599,6 +674,8 @@ void VersionSet::MakeRoomToInstall(const std::vector<FamilyChange>& changes) {
   }
 }
 
+// Shows the changes to readers; the edits are durable. Cannot fail: memory was reserved, and what
+// may be lost for lack of it (gone_tables_) only makes a later opening set files aside.
 void VersionSet::Install(std::vector<FamilyChange>* changes) {
   for (FamilyChange& change : *changes) {
     FamilyVersions* const family = change.family;

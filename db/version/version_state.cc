@@ -1,4 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// Writes a whole state as records of a fresh MANIFEST:
+//
+//      db id
+//      family 0: header (comparator)           state (logs, files, blob files) ...
+//      family 3: header (name, comparator)     state ...
+//      totals (counters, gone tables, positions)
+//
+// Large families take several records, each with a part of their files. Totals come last, so a
+// MANIFEST without them is known to be cut.
+
 #include "db/version/version_state.h"
 
 #include "db/version/version_builder.h"
@@ -21,6 +32,7 @@ Status Add(const VersionEdit& edit, size_t timestamp_size, std::vector<std::stri
 
 }  // namespace
 
+// Follows the drawing at the head of this file.
 Status VersionState::EncodeTo(std::vector<std::string>* records) const {
   if (!db_id.empty()) {
     VersionEdit edit;
@@ -47,6 +59,13 @@ Status VersionState::EncodeTo(std::vector<std::string>* records) const {
       state.family.full_history_ts_low = one.full_history_ts_low;
     }
     state.numbers.last_sequence = last_sequence;
+    // Blob files come in the same edit as the first tables, because RocksDB looks for a table's
+    // blob file when it reads of the table.
+    for (const BlobFileState& file : one.version->blob_files()) {
+      state.new_blob_files.push_back(file.blobs->facts());
+      if (file.garbage_count == 0) continue;
+      state.blob_garbage.push_back({file.number(), file.garbage_count, file.garbage_bytes});
+    }
     for (int level = 0; level < one.version->num_levels(); level++) {
       for (const FileRef& file : one.version->level(level).files()) {
         state.new_files.push_back(DescribeFile(*file, level));
@@ -54,6 +73,8 @@ Status VersionState::EncodeTo(std::vector<std::string>* records) const {
         if (state.new_files.size() < kFilesPerRecord) continue;
         VARVE_RETURN_IF_ERROR(Add(state, timestamp_size, records));
         state.new_files.clear();
+        state.new_blob_files.clear();
+        state.blob_garbage.clear();
       }
     }
     VARVE_RETURN_IF_ERROR(Add(state, timestamp_size, records));

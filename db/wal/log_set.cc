@@ -58,6 +58,8 @@ LogSet::LogSet(bool use_fsync, wal::SyncedMarks* marks)
 
 LogSet::~LogSet() = default;
 
+// The new log is in the list before the old one is sealed, because sealing is I/O, for which the
+// mutex is released.
 void LogSet::Switch(std::unique_ptr<wal::CommitLog> log, FSDirectory* directory) {
   const std::shared_ptr<wal::CommitLog> next = std::move(log);
   std::shared_ptr<wal::CommitLog> before;
@@ -75,6 +77,7 @@ void LogSet::Switch(std::unique_ptr<wal::CommitLog> log, FSDirectory* directory)
   }
   if (before == nullptr) return;
   // The log remembers a failure, which its owner learns when the log is synced.
+  // Sealed without the mutex, as that may write; `sealed` tells others when it is over.
   before->Seal().PermitUncheckedError();
   MutexLock lock(&mu_);
   if (Log* const left = Find(before.get()); left != nullptr) left->sealed = true;
@@ -119,6 +122,7 @@ LogSet::Log* LogSet::Find(const wal::CommitLog* log) {
 // Any sync that begins after this call covers everything it must.
 IOStatus LogSet::SyncLogs(bool current) {
   MutexLock lock(&mu_);
+  // A round that runs already may have begun before the caller's records were written.
   const uint64_t round = rounds_begun_ + 1;
   while (syncing_ && !HasSucceeded(round)) sync_done_.Wait();
   return HasSucceeded(round) ? IOStatus::OK() : SyncDirty(current);
@@ -130,9 +134,13 @@ IOStatus LogSet::SyncClosed() {
   return s;
 }
 
+// A caller either finds its record durable, or leads a round, or sleeps until the round that covers
+// its record ends (see the drawing above). Sleepers are woken for two reasons: their round has
+// ended, or one of them is to lead it; so each looks again.
 IOStatus LogSet::SyncTo(const wal::LogReservation& place) {
   MutexLock lock(&mu_);
   callers_.fetch_add(1, std::memory_order_relaxed);
+  sync_requests_++;
   uint64_t round = rounds_begun_ + 1;  // The sync that covers the place.
   IOStatus s;
   for (;;) {
@@ -163,7 +171,8 @@ IOStatus LogSet::SyncTo(const wal::LogReservation& place) {
   return s;
 }
 
-// Called without the mutex: false may mean that it must be checked again with it.
+// May be called without the mutex. False does not mean that the round failed: a later one may have
+// failed since, so the caller takes the mutex and looks at the log itself.
 bool LogSet::HasSucceeded(uint64_t round) const {
   return last_good_round_.load(std::memory_order_acquire) >= round &&
          last_bad_round_.load(std::memory_order_relaxed) < round;
@@ -187,8 +196,10 @@ void LogSet::CallNextLeader() {
   FutexWakeOne(word);
 }
 
-// Waits a moment for writers that the last sync released and that are about to write again, because
-// otherwise they would wait for this sync and another. No other thread begins one meanwhile.
+// Waits a moment for writers that the last round released and that are about to write again,
+// because otherwise they would wait for this round and another. It stops when as many callers are
+// there as the last round had, or no further one has come during a yield. syncing_ keeps others
+// from beginning a round meanwhile, although none has a number yet.
 void LogSet::AwaitOtherWriters() {
   const uint64_t expected = released_;
   if (callers_.load(std::memory_order_relaxed) >= expected) return;
@@ -223,6 +234,7 @@ IOStatus LogSet::Doubt(bool current) const {
   return IOStatus::OK();
 }
 
+// A log that has failed ends the collection with its error: no sync can help it.
 IOStatus LogSet::CollectDirty(bool current, std::vector<Dirty>* dirty) {
   IOStatus s = Doubt(current);
   if (!s.ok()) return s;
@@ -241,12 +253,15 @@ IOStatus LogSet::CollectDirty(bool current, std::vector<Dirty>* dirty) {
   return s;
 }
 
-// Requires that no other thread is syncing. Does not throw: others wait for the result.
+// Makes one round. The order matters to a crash and to waiters: the files are synced, then the
+// directory, then the mark says so, then the result is noted at each log, and last the waiters are
+// woken. If nothing needs a sync, no round begins. Does not throw, as others wait for the result.
 IOStatus LogSet::SyncDirty(bool current) try {
   VARVE_ASSERT(!syncing_);  // Invariant 3.
   std::vector<Dirty> dirty;
   IOStatus s = CollectDirty(current, &dirty);
   if (!s.ok() || (dirty.empty() && DirtyDirectory() == nullptr)) return s;
+  // Marked under the mutex: a busy log is neither closed nor taken as obsolete while it is synced.
   for (const Dirty& log : dirty) Find(log.log.get())->busy = true;
   syncing_ = true;
   const uint64_t round = ++rounds_begun_;
@@ -258,10 +273,12 @@ IOStatus LogSet::SyncDirty(bool current) try {
   // The round must end whatever is thrown, because others wait for it.
   try {
     if (s.ok()) s = SyncDirectory();
-    if (s.ok()) s = Doubt(current);  // About what others synced meanwhile.
+    // A sync of the directory by another thread (SyncNames) may have failed meanwhile.
+    if (s.ok()) s = Doubt(current);
   } catch (...) {
     s = IOStatus::Aborted();
   }
+  // The mark comes after the sync that proves it, and before any waiter hears of that.
   if (s.ok() && marks_ != nullptr && !dirty.empty()) {
     MutexUnlock unlock(&mu_);
     marks_->NoteLog(dirty.back().log->number(), dirty.back().covered.bytes);
@@ -285,8 +302,9 @@ void LogSet::RememberError(const IOStatus& error) noexcept {
   }
 }
 
-// A sync that is retried after a failure may succeed only because the system has discarded what it
-// could not write.
+// Notes at each log of a round what the round has made durable, or that the log is in doubt. A sync
+// that is retried after a failure may succeed only because the system has discarded what it could
+// not write, so a log stays in doubt until it is flushed.
 void LogSet::NoteSynced(const std::vector<Dirty>& dirty, const IOStatus& result) {
   for (const Dirty& synced : dirty) {
     Log* const log = Find(synced.log.get());
@@ -305,6 +323,8 @@ FSDirectory* LogSet::DirtyDirectory() const {
   return synced_names_ < names_ ? directory_ : nullptr;
 }
 
+// At most one thread syncs the directory, without the mutex (invariant 6). If that fails, the logs
+// whose names it was to make durable are in doubt. May be called when all names are durable.
 IOStatus LogSet::SyncDirectory() {
   while (syncing_directory_) directory_done_.Wait();
   FSDirectory* const directory = DirtyDirectory();
@@ -331,7 +351,8 @@ IOStatus LogSet::SyncDirectory() {
   return s;
 }
 
-// May run beside a sync of the logs: the thread that is about to switch logs keeps writers out.
+// Takes no part in the rounds, and does not wait for one: the thread that is about to switch logs
+// keeps writers out meanwhile.
 IOStatus LogSet::SyncNames() {
   MutexLock lock(&mu_);
   return SyncDirectory();
@@ -362,6 +383,8 @@ void LogSet::AddRecovered(uint64_t number, uint64_t bytes) {
   logs_.push_back(std::move(log));
 }
 
+// Stops at the first log that must stay, as only a prefix may go. left_obsolete_ then remembers
+// that the waker is due.
 std::vector<LogSet::Retired> LogSet::TakeObsolete(uint64_t min_number) {
   std::vector<Retired> taken;
   MutexLock lock(&mu_);
@@ -392,7 +415,8 @@ void LogSet::CallWaker() {
   if (std::exchange(left_obsolete_, false) && waker_ != nullptr) waker_();
 }
 
-// Returns the logs that the caller must close; the set has no writer for them any more.
+// Returns the logs that the caller must close; the set has no writer for them any more. They stay
+// in the set, marked busy until CloseKept has closed them.
 std::vector<LogSet::Retired> LogSet::TakeKept(uint64_t min_number) {
   std::vector<Retired> taken;
   MutexLock lock(&mu_);
@@ -422,6 +446,7 @@ void LogSet::CloseRetired(std::vector<Retired>* logs) {
   }
 }
 
+// Takes the logs under the mutex, closes them without it, and then makes them idle again.
 void LogSet::CloseKept(uint64_t min_number) {
   std::vector<Retired> kept = TakeKept(min_number);
   if (kept.empty()) return;
@@ -436,13 +461,15 @@ void LogSet::CloseKept(uint64_t min_number) {
   CallWaker();
 }
 
+// Each log is closed without the mutex, as that is I/O. syncing_ and `busy` keep every other thread
+// from syncing, closing or removing a log meanwhile.
 IOStatus LogSet::CloseAll(bool sync) {
   IOStatus s;
   if (sync) s = Sync();
   MutexLock lock(&mu_);
   while (syncing_) sync_done_.Wait();
   VARVE_ASSERT(std::ranges::none_of(logs_, &Log::busy));
-  syncing_ = true;  // Keeps the list unchanged while the lock is released for I/O.
+  syncing_ = true;
   if (sync && s.ok() && marks_ != nullptr && !logs_.empty()) {
     const uint64_t number = logs_.back().number;
     const uint64_t bytes = logs_.back().synced.bytes;
@@ -452,7 +479,7 @@ IOStatus LogSet::CloseAll(bool sync) {
   for (Log& log : logs_) {
     if (log.writer == nullptr) continue;
     const bool failed = log.failed();
-    log.busy = true;  // So that it is not taken as obsolete.
+    log.busy = true;
     IOStatus closed;
     {
       MutexUnlock unlock(&mu_);
@@ -470,6 +497,8 @@ IOStatus LogSet::CloseAll(bool sync) {
   return s;
 }
 
+// A log whose file a later log may reuse is not settled: a copy that is a link to the file would
+// change with it.
 std::vector<LogSet::PinnedLog> LogSet::Pin(uint64_t oldest) {
   std::vector<PinnedLog> pinned;
   MutexLock lock(&mu_);
@@ -521,6 +550,8 @@ uint64_t LogSet::oldest_held() const {
   return held_.empty() ? UINT64_MAX : *held_.begin();
 }
 
+// Asks the writer of the log without the mutex, because that may wait for threads that store
+// records.
 bool LogSet::View(uint64_t number, LogView* view) const {
   std::shared_ptr<wal::CommitLog> writer;
   {
@@ -562,6 +593,11 @@ uint64_t LogSet::held_back() const {
 uint64_t LogSet::current_number() const {
   MutexLock lock(&mu_);
   return logs_.empty() ? 0 : logs_.back().number;
+}
+
+uint64_t LogSet::sync_requests() const {
+  MutexLock lock(&mu_);
+  return sync_requests_;
 }
 
 uint64_t LogSet::total_bytes() const {

@@ -24,28 +24,34 @@
 
 namespace varve {
 
-// Locking: has its own mutex, a leaf below the DB mutex. Switch requires exclusive hold of the
-// commit
-//   path, Reserve is for the thread that assigns sequence numbers; any thread may call the rest.
-// Errors: a log that failed an append or a sync is never written again; Switch replaces it. The
-// files
-//   or names that a failed sync was to make durable stay in doubt: later syncs are not trusted to
-//   have done that, until the logs are flushed.
+// Locking: has its own mutex, which may be taken under the DB mutex, and is not held over I/O.
+// Switch and AddTimestampSizes require that the caller keeps all writers out
+// (CommitPath::EnterExclusive); Reserve is for the one thread that assigns sequence numbers at a
+// time; any thread may call the rest.
+//
+// Errors: a log that failed an append or a sync is never written again; Switch replaces it. Files
+// or names that a failed sync was to make durable stay in doubt: a later sync that succeeds does
+// not prove that they are durable, so syncs return the error until the contents are in tables.
+//
+// End of life: CloseAll closes the files; the destructor alone makes nothing durable. No thread may
+// be in a call when the set is destroyed, and every LogHold is released before.
 class LogSet {
  public:
   // `marks`, which is not owned and may be null, is notified of what is durable.
   explicit LogSet(bool use_fsync, wal::SyncedMarks* marks = nullptr);
   ~LogSet();
 
-  // Makes `log`, which may hold a predecessor record, the current one. In the previous log all
-  // places must be filled and nothing held back (FlushCurrent); it is truncated to its records at
-  // once, and closed once it is durable or obsolete. Does I/O.
+  // Makes `log`, which may contain a predecessor record, the current one. `directory`, which must
+  // outlive the set, is synced to make its name durable. Requires that all places of the previous
+  // log are filled, and that it holds nothing back in memory (FlushCurrent). That log is truncated
+  // to its records at once, and closed once it is durable or obsolete. Does I/O; a failure shows
+  // when the log is synced.
   void Switch(std::unique_ptr<wal::CommitLog> log, FSDirectory* directory);
   // Makes the names of all logs durable. Must be called before the next log is created: a crash
   // must not leave a log whose predecessor's name is lost.
   IOStatus SyncNames();
-  // Writes the records of the current log that manual_wal_flush holds back to the file system. Must
-  // be called before the next log is created: a record must not follow one that was lost.
+  // Gives the file system the records of the current log that manual_wal_flush keeps in memory.
+  // Must be called before the next log is created: a record must not follow one that was lost.
   IOStatus FlushCurrent();
   // Reserves a place in the current log, to be filled and waited for through place->log.
   IOStatus Reserve(size_t bytes, wal::LogReservation* place) {
@@ -56,8 +62,8 @@ class LogSet {
   // zeros before such a record would not be recognised as a loss. No place may be reserved or
   // filled meanwhile.
   IOStatus AddTimestampSizes(const Slice& payload);
-  // Writes all records that manual_wal_flush holds back to the file system. Also fails if an
-  // earlier log has lost records, until the logs are flushed.
+  // Gives the file system the records of all logs that manual_wal_flush keeps in memory. Also fails
+  // if an earlier log has lost records, until the contents of that log are in tables.
   IOStatus FlushBuffers();
   // Returns the bytes that FlushBuffers would write now for the current log.
   uint64_t held_back() const;
@@ -66,7 +72,7 @@ class LogSet {
   // Makes a record, which must be whole, and all before it durable. Returns at once if a sync that
   // began after its reservation has covered it; of concurrent callers one syncs for all.
   IOStatus SyncTo(const wal::LogReservation& place);
-  // Like Sync, for all logs except the current one. Closes logs that are durable then.
+  // Does what Sync does, for all logs except the current one. Closes logs that are durable then.
   IOStatus SyncClosed();
   // Must be called when the contents of all logs before the current one are in tables: they need no
   // sync any more, even if they failed.
@@ -84,26 +90,31 @@ class LogSet {
     bool doubtful = false;                   // See LogView.
   };
   // Removes the logs below `min_number` and returns them, for CloseRetired and then deletion. Does
-  // no I/O and does not wait: logs that are being synced or closed, or are held, stay, and the
-  // waker is called when that ends.
+  // no I/O and does not wait: it ends before the first log that is being sealed, synced or closed,
+  // or that somebody copies (Pin) or reads (LogHold); the waker is called when that may have ended.
   std::vector<Retired> TakeObsolete(uint64_t min_number);
   // Must be called when the files of the taken logs have been moved or deleted.
   void NoteGone(const std::vector<Retired>& taken) noexcept;
   // Sets the function that is called when TakeObsolete may find more logs; null: none. It is called
   // under locks.
   void SetWaker(std::function<void()> waker);
-  // Closes their files. Does I/O.
+  // Closes the files of logs that TakeObsolete has returned, and sets `recyclable`. A failure loses
+  // nothing, and only makes a log not recyclable. Does I/O.
   static void CloseRetired(std::vector<Retired>* logs);
   // Closes the files of logs that stay but that no thread will write or sync: durable ones, and
   // those below `min_number`, whose records are in tables. Does I/O.
   void CloseKept(uint64_t min_number);
+  // Closes all logs and returns the first error, which does not keep it from closing the others; an
+  // error of a log that had failed before is not returned again. With `sync` it makes them durable
+  // first, and notes that as the last mark. Called at the end, when nobody writes: afterwards there
+  // is no current log, and Reserve must not be called.
   IOStatus CloseAll(bool sync);
 
   // A log that is being copied.
   struct PinnedLog {
     uint64_t number = 0;
     uint64_t bytes = 0;    // Bytes of the log; if it has a writer, at the time of the call.
-    bool settled = false;  // Durable, and not written while it is pinned.
+    bool settled = false;  // Durable, and its file will not be written any more: it may be linked.
     std::shared_ptr<wal::CommitLog> writer;  // Null: closed.
   };
   // Pins the logs from `oldest` on: until they are unpinned, neither they nor later logs become
@@ -131,11 +142,12 @@ class LogSet {
   bool View(uint64_t number, LogView* view) const;
   // Must be called if the write of a record failed after it was added to the current log.
   void NoteDoubtful();
-  // Returns the oldest log that is held by a LogHold; UINT64_MAX if there is none.
+  // Returns the number from which on LogHolds keep logs in the set; UINT64_MAX if there is none.
   uint64_t oldest_held() const;
 
   // Contents of the next log's predecessor record about the current log, to which no thread may
-  // append meanwhile. Number 0: there are none, because the log is empty or has failed.
+  // append meanwhile. If the number is 0, the next log needs no such record, because the current
+  // log is empty or has failed.
   struct LogInfo {
     uint64_t number;
     uint64_t bytes;
@@ -143,6 +155,8 @@ class LogSet {
   LogInfo CurrentEnd() const;
   uint64_t current_number() const;
   uint64_t total_bytes() const;
+  // Returns the number of SyncTo calls since the set was made.
+  uint64_t sync_requests() const;
   uint64_t unsynced_bytes() const;
   uint64_t oldest_number() const;
   // True if nothing was appended since it became the current log.
@@ -155,6 +169,7 @@ class LogSet {
  private:
   friend class LogHold;
 
+  // A log of the set, and how far it is made durable.
   struct Log {
     uint64_t number = 0;
     uint64_t closed_bytes = 0;  // Bytes of a log without a writer.
@@ -166,9 +181,9 @@ class LogSet {
     bool sealed = false;                     // It is truncated, and will not be written.
     bool busy = false;                       // A thread is syncing or closing it, without mu_.
     uint32_t pins = 0;
-    bool recyclable = false;  // Closed, and a later log may reuse its file.
-    bool flushed = false;
-    bool in_doubt = false;      // A sync of it, or of its name, has failed.
+    bool recyclable = false;    // Closed, and a later log may reuse its file.
+    bool flushed = false;       // Its contents are in tables, so it needs no sync.
+    bool in_doubt = false;      // A sync of it, or of its name, has failed, and it is not flushed.
     bool was_in_doubt = false;  // Was ever in doubt, or a write of a record in it failed.
 
     uint64_t bytes() const { return writer != nullptr ? writer->size() : closed_bytes; }
@@ -186,31 +201,44 @@ class LogSet {
     wal::LogExtent covered;
   };
 
+  // Syncs all logs, or with `current` false all but the current one, and waits for a running round
+  // before.
   IOStatus SyncLogs(bool current);
+  // Does this as one round, without waiting: no round may be running. Releases mu_ meanwhile.
   IOStatus SyncDirty(bool current) VARVE_REQUIRES(mu_);
   // Collects the logs that must be synced now, oldest first; or returns the error that prevents it.
   IOStatus CollectDirty(bool current, std::vector<Dirty>* dirty) VARVE_REQUIRES(mu_);
   // Returns the error of a sync that leaves one of the logs in doubt.
   IOStatus Doubt(bool current) const VARVE_REQUIRES(mu_);
   IOStatus SyncFiles(std::vector<Dirty>* dirty);  // Called without mu_.
+  // Keeps the first error of a sync.
   void RememberError(const IOStatus& error) noexcept VARVE_REQUIRES(mu_);
+  // Notes the result of a sync at each log.
   void NoteSynced(const std::vector<Dirty>& dirty, const IOStatus& result) VARVE_REQUIRES(mu_);
   // Returns null if all names are durable.
   FSDirectory* DirtyDirectory() const VARVE_REQUIRES(mu_);
   // Makes the names of all logs durable; releases mu_ meanwhile.
   IOStatus SyncDirectory() VARVE_REQUIRES(mu_);
+  // Waits a moment for writers that will be in the same sync.
   void AwaitOtherWriters() VARVE_REQUIRES(mu_);
   // Returns the word on which callers of SyncTo sleep that sync number `round` covers: it changes
   // when that sync ends, and when one of them must begin it. Only two rounds are ever waited for:
   // the running one and the next.
   std::atomic<uint32_t>& FutexOf(uint64_t round) { return round_futexes_[round % 2]; }
+  // True if sync number `round` has made everything durable.
   bool HasSucceeded(uint64_t round) const;
+  // Notes the result of a round, and wakes those that it covers.
   void EndRound(uint64_t round, bool good) VARVE_REQUIRES(mu_);
+  // Wakes a thread that waits for the next round, so that it begins that.
   void CallNextLeader() VARVE_REQUIRES(mu_);
   Log* Find(const wal::CommitLog* log) VARVE_REQUIRES(mu_);
+  // Takes the writers of logs that need not stay open, for the caller to close: those that are
+  // durable, and those below the number.
   std::vector<Retired> TakeKept(uint64_t min_number);
+  // Called by LogHold.
   void Hold(uint64_t from);
   void LetGo(uint64_t from) noexcept;
+  // Calls the waker if TakeObsolete has left a log that is obsolete now.
   void CallWaker() VARVE_REQUIRES(mu_);
 
   const bool use_fsync_;
@@ -219,6 +247,7 @@ class LogSet {
   CondVar sync_done_;  // For those that only wait until no sync is running.
   CondVar directory_done_;
   std::deque<Log> logs_ VARVE_GUARDED_BY(mu_);  // Oldest first; the last is current.
+  // Numbers of logs that are being taken out.
   std::set<uint64_t> leaving_ VARVE_GUARDED_BY(mu_);
   std::multiset<uint64_t> held_ VARVE_GUARDED_BY(mu_);  // First log held by each LogHold.
   // The log of logs_.back(). Only Switch changes it, when no writer is active.
@@ -240,8 +269,9 @@ class LogSet {
   // Threads that sleep on either word, or are about to. Raised under mu_, so that 0 seen under mu_
   // means that there is no thread to wake; publishes nothing.
   std::atomic<uint64_t> sleepers_{0};
-  std::atomic<uint64_t> callers_{0};  // Number of SyncTo calls so far; publishes nothing.
-  uint64_t released_ VARVE_GUARDED_BY(mu_) = 0;  // Value of callers_ at the last sync's begin.
+  uint64_t sync_requests_ VARVE_GUARDED_BY(mu_) = 0;
+  std::atomic<uint64_t> callers_{0};  // SyncTo calls that have not returned; publishes nothing.
+  uint64_t released_ VARVE_GUARDED_BY(mu_) = 0;  // Value of callers_ when the last round began.
   FSDirectory* directory_ VARVE_GUARDED_BY(mu_) = nullptr;
   // Names are counted when logs are switched to, so that a sync of the directory counts as covering
   // those that existed when it began.

@@ -1,4 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// Checks come first and cover everything that could make an insertion fail, because a write that
+// has its place in the log must not fail for reasons of its own. Insertion then collects entries of
+// one family and hands them to the memtable in groups. Two walks over a batch thus exist, and must
+// agree: CheckBatch in the writer's thread, with its errors for the user; and
+// BatchInserter::Insert, which also serves replay, where bytes come from a file and damage is
+// Corruption. A batch of one update takes neither: CheckBatchRequest parses it once and keeps the
+// record in the request.
+
 #include "db/write/batch_inserter.h"
 
 #include <algorithm>
@@ -12,12 +21,15 @@
 #include "db/write/write_batch_internal.h"
 #include "util/base/assert.h"
 #include "util/base/status_macros.h"
+#include "util/key/entity.h"
 
 namespace varve {
 
 namespace {
 
-// Returns OK for records that are inserted or skipped; otherwise an error that names the feature.
+// Returns OK for records that are inserted or skipped; otherwise an error that names the feature. A
+// batch of a program may hold any bytes (WriteBatch(std::string)), and so may a log of another
+// writer.
 Status CheckType(ValueType type) {
   switch (type) {
     case kTypeDeletion:
@@ -27,12 +39,11 @@ Status CheckType(ValueType type) {
     case kTypeLogData:
     case kTypeNoop:
     case kTypeMerge:
+    case kTypeWideColumnEntity:
       return Status::OK();
     case kTypeBlobIndex:
       return Status::NotSupported(
-          "write batch: a blob reference, and enable_blob_files is not supported");
-    case kTypeWideColumnEntity:
-      return Status::NotSupported("write batch: a wide-column entity (PutEntity) is not supported");
+          "write batch: a reference to a blob file, which only flushes and compactions make");
     case kTypeValuePreferredSeqno:
       return Status::NotSupported(
           "write batch: a put with a write time (TimedPut) is not supported");
@@ -62,7 +73,9 @@ size_t ShortestKey(const BatchRecord& record) {
                                            : record.key.size();
 }
 
-Status CheckRange(const BatchRecord& record, const Comparator* comparator) {
+Status CheckRange(const BatchRecord& record, const Comparator* comparator,
+                  MemTableResolver* resolver) {
+  VARVE_RETURN_IF_ERROR(resolver->CheckRangeDeletions(record.column_family));
   const bool reversed = comparator->timestamp_size() == 0
                             ? comparator->Compare(record.key, record.value) > 0
                             : comparator->CompareWithoutTimestamp(record.key, record.value) > 0;
@@ -126,14 +139,29 @@ Status CheckMerge(uint32_t family, bool in_batch, MemTableResolver* resolver) {
   return in_batch ? Status::InvalidArgument(message) : Status::NotSupported(message);
 }
 
+// Checks an entity, which may come from adopted bytes.
+Status CheckEntityOf(const BatchRecord& update, const Comparator* comparator) {
+  if (comparator->timestamp_size() != 0) {
+    return Status::InvalidArgument("write: an entity, and column family " +
+                                   std::to_string(update.column_family) +
+                                   " has user timestamps, with which there are no entities");
+  }
+  return CheckEntity(update.value);
+}
+
 // Checks an update of an open family.
 Status CheckContent(const BatchRecord& update, bool in_batch, const Comparator* comparator,
                     MemTableResolver* resolver) {
   if (update.type == kTypeMerge) return CheckMerge(update.column_family, in_batch, resolver);
-  return update.type == kTypeRangeDeletion ? CheckRange(update, comparator) : Status::OK();
+  if (update.type == kTypeWideColumnEntity) return CheckEntityOf(update, comparator);
+  return update.type == kTypeRangeDeletion ? CheckRange(update, comparator, resolver)
+                                           : Status::OK();
 }
 
-// True if a batch, which may hold anything, is one valid record that a memtable takes.
+// True if a batch, which may hold anything, is one valid record that a memtable takes. Requires the
+// header's count, the one record and the end of the bytes to agree, so that the fast way accepts
+// nothing that CheckBatch would refuse. It leaves batches with timestamps, and those of unusual
+// size, to CheckBatch.
 bool IsOneUpdate(const WriteRequest& request, BatchRecord* update) {
   if (request.count() != 1) return false;
   if (request.bytes() < kBatchHeaderBytes || request.bytes() > kWriteBytesMax) return false;
@@ -148,8 +176,13 @@ Status AddMerge(const BatchRecord& merge, SequenceNumber sequence, MemTableResol
                 MemTable* mem) {
   try {
     std::string folded;
-    if (resolver->FoldMerge(merge.column_family, sequence, merge.key, merge.value, &folded)) {
-      Status s = mem->Add(sequence, kTypeValue, merge.key, folded);
+    ValueForm form = ValueForm::kPlain;
+    if (resolver->FoldMerge(merge.column_family, sequence, merge.key, merge.value, &folded,
+                            &form)) {
+      const ValueType type = form == ValueForm::kEntity ? kTypeWideColumnEntity : kTypeValue;
+      Status s = mem->Add(sequence, type, merge.key, folded);
+      // The folded value may be too large for a table although each operand fits, or there was no
+      // memory for it; then the operand is added as if there were no folding.
       if (!s.IsInvalidArgument() && !s.IsMemoryLimit()) return s;
     }
   } catch (const std::bad_alloc&) {
@@ -163,6 +196,9 @@ constexpr size_t kBytesTogether = 8 << 10;
 
 }  // namespace
 
+// Looks a family up only when it differs from that of the record before, as batches mostly have
+// runs of one family. The comparator is null for a missing family that is ignored: its records are
+// checked for structure, and nothing that needs the family.
 Status CheckBatch(const Slice& rep, MemTableResolver* resolver, const BatchCheckOptions& options,
                   const WriteBatch* batch) {
   BatchReader reader(rep);
@@ -203,13 +239,18 @@ Status CheckBatch(const Slice& rep, MemTableResolver* resolver, const BatchCheck
       VARVE_RETURN_IF_ERROR(CheckTimestampedKeys(record, ts_size, resolver));
     }
     if (record.type == kTypeRangeDeletion && comparator != nullptr) {
-      VARVE_RETURN_IF_ERROR(CheckRange(record, comparator));
+      VARVE_RETURN_IF_ERROR(CheckRange(record, comparator, resolver));
+    }
+    if (record.type == kTypeWideColumnEntity && comparator != nullptr) {
+      VARVE_RETURN_IF_ERROR(CheckEntityOf(record, comparator));
     }
     if (record.type == kTypeMerge && comparator != nullptr && !may_merge) {
       VARVE_RETURN_IF_ERROR(CheckMerge(family, /*in_batch=*/true, resolver));
       may_merge = true;
     }
   }
+  // The reader's own verdict comes first: after damage, `timestamped` counts only the records
+  // before it.
   if (timestamped == 0) [[likely]]
     return reader.status();
   VARVE_RETURN_IF_ERROR(reader.status());
@@ -229,6 +270,7 @@ Status CheckUpdate(const WriteRequest& request, MemTableResolver* resolver,
   return CheckContent(update, /*in_batch=*/false, comparator, resolver);
 }
 
+// The fast way is for a batch of one update; every other batch, and every doubt, takes CheckBatch.
 Status CheckBatchRequest(WriteRequest* request, MemTableResolver* resolver,
                          const BatchCheckOptions& options) {
   BatchRecord update;
@@ -242,6 +284,9 @@ Status CheckBatchRequest(WriteRequest* request, MemTableResolver* resolver,
   return CheckBatch(request->head(), resolver, options, request->batch());
 }
 
+// Pending entries are slices into `rep`: no key or value is copied before the memtable's arena. The
+// number of a record is used up before anything decides whether it is inserted, since replay must
+// number the rest of the batch as the first write did, even if a family is gone.
 Status BatchInserter::Insert(const Slice& rep, SequenceNumber sequence,
                              SequenceNumber* next_sequence) {
   BatchReader reader(rep);
@@ -256,6 +301,7 @@ Status BatchInserter::Insert(const Slice& rep, SequenceNumber sequence,
     if (size_ == MemTable::kAddedTogether || bytes_ >= kBytesTogether) {
       VARVE_RETURN_IF_ERROR(Flush());
     }
+    // The pending entries are for the old memtable, so they go there before mem_ changes.
     if (!known_ || record.column_family != family_) {
       VARVE_RETURN_IF_ERROR(Flush());
       known_ = true;
@@ -263,6 +309,7 @@ Status BatchInserter::Insert(const Slice& rep, SequenceNumber sequence,
       mem_ = resolver_->IsAlreadyInTables(family_) ? nullptr : resolver_->Find(family_);
       ts_size_ = mem_ != nullptr ? mem_->timestamp_size() : 0;
     }
+    // The family was dropped, or its tables contain the record already.
     if (mem_ == nullptr) continue;
     if (record.type != kTypeValue && record.type != kTypeDeletion) {
       VARVE_RETURN_IF_ERROR(CheckType(record.type));
@@ -271,6 +318,8 @@ Status BatchInserter::Insert(const Slice& rep, SequenceNumber sequence,
       return Status::Corruption("write batch: a key of column family " +
                                 resolver_->NameOf(family_) + " is shorter than its timestamp");
     }
+    // Folding reads the key's newest value, which may still be pending here; so it is inserted
+    // alone, after them.
     if (record.type == kTypeMerge && resolver_->FoldsMerges(family_)) {
       VARVE_RETURN_IF_ERROR(InsertMerge(record, own_sequence));
       continue;
@@ -296,6 +345,7 @@ Status BatchInserter::Flush() {
   known_ = false;
   if (size_ == 0) return Status::OK();
   VARVE_ASSERT(mem_ != nullptr);
+  // The members say "nothing pending" before the call, whose error ends the batch.
   const std::span<const MemTableEntry> entries(run_, size_);
   size_ = 0;
   bytes_ = 0;
@@ -316,6 +366,7 @@ Status InsertBatch(const Slice& rep, SequenceNumber sequence, MemTableResolver* 
   return s.ok() ? flushed : s;
 }
 
+// An update of a family that does not exist any more uses its number and is skipped.
 Status InsertUpdate(const BatchRecord& update, SequenceNumber sequence, MemTableResolver* resolver,
                     BatchInsertResult* result) {
   VARVE_ASSERT(update.counted);

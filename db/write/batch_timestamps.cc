@@ -79,21 +79,33 @@ void WriteBatchInternal::NoteTimestamp(WriteBatch* batch, uint32_t column_family
   batch->timestamped_.count++;
 }
 
+// Without memory for a family the batch stays unchanged. Only the addition of one may throw; what
+// was noted before lies behind the end of the batch, so it is forgotten like a truncated record.
 void WriteBatchInternal::NoteTimestampsOf(WriteBatch* batch, const WriteBatch& src) {
+  // The records of `src` lose their header when they are appended, so their offsets move by this
+  // much.
   const size_t shift = batch->rep_.size() - kBatchHeaderBytes;
   // A copy, because `src` may be the batch itself.
   const WriteBatch::TimestampedKeys added = src.timestamped_;
-  const uint32_t count = batch->timestamped_.count + added.count;
-  ForEachFamily(added, [&](WriteBatch::TimestampedFamily family) {
-    family.first += shift;
-    if (family.first_unset != kNone) family.first_unset += shift;
-    WriteBatch::TimestampedFamily* known = FindTimestamped(batch, family.id, family.ts_size);
-    if (known == nullptr) known = AddTimestampedFamily(batch, family);
-    known->first_unset = std::min(known->first_unset, family.first_unset);
-    batch->timestamped_.count = count;
-  });
+  const uint32_t before = batch->timestamped_.count;
+  try {
+    ForEachFamily(added, [&](WriteBatch::TimestampedFamily family) {
+      family.first += shift;
+      if (family.first_unset != kNone) family.first_unset += shift;
+      WriteBatch::TimestampedFamily* known = FindTimestamped(batch, family.id, family.ts_size);
+      if (known == nullptr) known = AddTimestampedFamily(batch, family);
+      known->first_unset = std::min(known->first_unset, family.first_unset);
+      batch->timestamped_.count = before + added.count;
+    });
+  } catch (...) {
+    ForgetTimestamps(batch, before);
+    throw;
+  }
 }
 
+// Families are listed in the order of their first records, so those that began behind the new end
+// are at the end of the list. A family that stays keeps its first unset record if that is before
+// the end; otherwise no unset one is left.
 void WriteBatchInternal::ForgetTimestamps(WriteBatch* batch, uint32_t count) {
   WriteBatch::TimestampedKeys& timestamped = batch->timestamped_;
   VARVE_ASSERT(count <= timestamped.count);
@@ -124,6 +136,8 @@ bool WriteBatchInternal::HasUnsetTimestamps(const WriteBatch& batch, uint32_t* c
 
 size_t WriteBatchInternal::TimestampSizeUnless(const WriteBatch& batch, uint32_t column_family,
                                                size_t expected) {
+  // A second size of the same family, which only a mistake can make, wins over the expected one, so
+  // that the caller notices it.
   size_t size = IsAdopted(batch) ? expected : 0;
   ForEachFamily(batch.timestamped_, [&](const WriteBatch::TimestampedFamily& family) {
     if (family.id == column_family && (size == 0 || size == expected)) size = family.ts_size;
@@ -131,6 +145,7 @@ size_t WriteBatchInternal::TimestampSizeUnless(const WriteBatch& batch, uint32_t
   return size;
 }
 
+// Checks, without a change, that each update has room for the timestamp that it is to get.
 template <typename Pick>
 Status WriteBatchInternal::CheckTimestamps(const WriteBatch& batch, const Pick& pick) {
   BatchReader reader(batch.rep_);
@@ -151,12 +166,16 @@ Status WriteBatchInternal::CheckTimestamps(const WriteBatch& batch, const Pick& 
   return reader.status();
 }
 
+// Goes through the batch twice: first to find every error while nothing has changed, then to write.
+// A family has no unset timestamps afterwards only if none of its records was passed over.
 template <typename Pick>
 Status WriteBatchInternal::SetTimestamps(WriteBatch* batch, const Pick& pick) {
   // Damaged records must not get a new checksum.
   VARVE_RETURN_IF_ERROR(batch->VerifyChecksum());
   VARVE_RETURN_IF_ERROR(CheckTimestamps(*batch, pick));
   WriteBatch::TimestampedKeys& timestamped = batch->timestamped_;
+  // The first pass has checked everything. From here on the batch changes, and no error may leave
+  // it half stamped.
   ForEachFamily(timestamped, [](WriteBatch::TimestampedFamily& family) { family.skipped = false; });
   char* const rep = batch->rep_.data();
   BatchReader reader(batch->rep_);
@@ -182,6 +201,7 @@ Status WriteBatchInternal::SetTimestamps(WriteBatch* batch, const Pick& pick) {
   return RenewChecksums(batch);
 }
 
+// Gives all keys with timestamps the same one; `ts_sz_func` says which families have them.
 Status WriteBatch::UpdateTimestamps(const Slice& ts,
                                     std::function<size_t(uint32_t column_family_id)> ts_sz_func) {
   if (ts.empty()) return EmptyTimestamp();

@@ -27,7 +27,11 @@ struct WriteCondition;  // Declared in key_stamps.h.
 constexpr uint64_t kNoSlowdownMicros = 1000;
 
 // The calls that a commit path needs from the database. None of the calls waits for stalls or full
-// memtables, because write admission has done so before (db/engine/write_admission.h).
+// memtables, because write admission has done so before (db/engine/write_admission.h). The host
+// must outlive the path.
+//
+// Thread safety: Refuses and ReserveLog are called under the path's lock, and Publish by one thread
+// at a time. The others may be called by several writers' threads at once.
 class CommitHost {
  public:
   virtual ~CommitHost() = default;
@@ -64,9 +68,20 @@ enum class CommitMode {
   kUnordered,  // A write returns when it is inserted; visibility follows.
 };
 
+// Says how a commit path works; chosen at the opening.
 struct CommitOptions {
   CommitMode mode = CommitMode::kOrdered;
   bool insert_one_at_a_time = false;  // For memtables that take only one writer.
+};
+
+// Counts of the writes that got a place in the order since the path was made. Those that failed
+// later are among them.
+struct CommitTotals {
+  uint64_t writes = 0;
+  uint64_t keys = 0;   // Sequence numbers.
+  uint64_t bytes = 0;  // Bytes of batches.
+  uint64_t logged_writes = 0;
+  uint64_t logged_bytes = 0;
 };
 
 // Commits requests in one order; the order of the log is that of sequence numbers.
@@ -86,6 +101,8 @@ class CommitPath {
   // Returns the newest sequence number assigned. In unordered mode, a read at it sees every write
   // that has returned OK.
   virtual SequenceNumber NewestSequence() const = 0;
+  // Returns the counts of writes for users' statistics.
+  virtual CommitTotals Totals() const = 0;
   // Waits until everything that was assigned before the call is visible (or has failed).
   virtual void WaitUntilVisible() = 0;
 
@@ -120,8 +137,8 @@ class CommitPath {
   // write in progress, or already keeps writers out. Another thread may call ExitExclusive. Writes
   // with no_slowdown that meet an exclusive holder return Incomplete after a moment.
   virtual void EnterExclusive() = 0;
-  // Like EnterExclusive, but returns false if another exclusive holder has not left within that
-  // time; for writes with no_slowdown.
+  // Does what EnterExclusive does, but returns false, and has not entered, if another exclusive
+  // holder has not left within that time; for writes with no_slowdown.
   virtual bool EnterExclusiveWithin(uint64_t micros) = 0;
   virtual void ExitExclusive() = 0;
   // Refuses all writes from now on, and returns when none is running. Does not wait for a thread
@@ -129,7 +146,8 @@ class CommitPath {
   virtual void Shutdown() = 0;
 };
 
-// Keeps every writer out until Leave or the end of its scope.
+// Keeps every writer out until Leave or the end of its scope. Thread safety: none; the thread that
+// makes it also ends it, since it notes work of that thread (ActiveWork).
 class ExclusiveCommit {
  public:
   explicit ExclusiveCommit(CommitPath* path) : path_(path) {

@@ -2,6 +2,12 @@
 #pragma once
 
 // Encodes one record (FORMAT.md), for batches and for writes of a single update.
+//
+//      default family:  tag | varint32 key length | key, timestamp | varint32 value length | value
+//      other families:  tag | varint32 family | varint32 key length | key ...
+//
+// The tags of other families are distinct (FamilyTag), so a reader knows from the first byte if a
+// family follows. Deletions have no value; a range deletion has the end of the range in its place.
 
 #include <cstddef>
 #include <cstdint>
@@ -18,9 +24,11 @@ namespace varve {
 
 // True if a second string follows the key.
 inline bool RecordHasValue(ValueType type) {
-  return type == kTypeValue || type == kTypeMerge || type == kTypeRangeDeletion;
+  return type == kTypeValue || type == kTypeMerge || type == kTypeRangeDeletion ||
+         type == kTypeWideColumnEntity;
 }
 
+// Returns OK if a write can hold a record with a key and a value of these sizes.
 inline Status CheckRecordSizes(size_t key_bytes, size_t value_bytes) {
   if (FitsAWrite(key_bytes, value_bytes)) [[likely]]
     return Status::OK();
@@ -43,6 +51,8 @@ inline ValueType FamilyTag(ValueType type) {
       return kTypeColumnFamilyRangeDeletion;
     case kTypeMerge:
       return kTypeColumnFamilyMerge;
+    case kTypeWideColumnEntity:
+      return kTypeColumnFamilyWideColumnEntity;
     default:
       return kTypeMax;
   }
@@ -54,6 +64,7 @@ inline ValueType TypeInMemTable(ValueType type, size_t ts_bytes) {
   return type == kTypeDeletion && ts_bytes != 0 ? kTypeDeletionWithTimestamp : type;
 }
 
+// Most bytes before a key: the tag, the family, and the key's length.
 constexpr size_t kRecordStartMax = 1 + 2 * kMaxVarint32Length;
 
 // Returns the number of bytes that EncodeRecordStart writes.

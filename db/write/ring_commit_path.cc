@@ -1,6 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// The path of a write from its request to its visibility.
+//
+//    Reserve         lock_: place in the log, sequence numbers, ticket; small records are copied
+//    LogAndInsert    no lock: fill the log's place; wait until all before it are whole; sync if
+//                    asked; insert into memtables
+//    Complete        ring: the ticket's slot is done
+//    Finish          ordered: wait until all earlier tickets are complete, so visible
+//
+// All orders are one order, that of lock_: it is held for the assignment of numbers, and for no
+// system call. Everything that takes long happens outside of it, in parallel with other writes.
+// CommitRing (commit_ring.h) then makes writes visible in that order.
+//
+// Invariants, beside those of the ring:
+//
+// 1. What can be wrong with a write is found before it has a ticket; afterwards it fails only for
+//    reasons that concern the database (the log, memory), and its ticket is completed all the same.
+// 2. A write is inserted into memtables only after its record and all earlier ones are whole in the
+//    log, so a crash never keeps a write that depended on a lost one.
+// 3. A conditional write is decided under lock_ against the stamps of its keys (KeyStamps), which
+//    are raised in the same hold as sequence numbers are assigned: a conflicting write is either
+//    stamped already, or comes later.
+// 4. An exclusive holder (a memtable switch, LockWAL) closes the gate under lock_ and then waits
+//    until the ring has drained; writers wait at the gate without a ticket, so the two cannot wait
+//    for each other.
+// 5. The DB mutex is never held here (RefuseUnderDbMutex), as a writer may wait for what its holder
+//    does.
+
 #include "db/write/ring_commit_path.h"
 
+#include <algorithm>
+#include <chrono>
 #include <optional>
 #include <utility>
 
@@ -24,6 +54,13 @@ constexpr uint32_t kHoldsUp = ActiveWork::kCommit | ActiveWork::kLog;
 // comparator, for example, runs under that mutex.
 Status RefuseUnderDbMutex(const char* call) {
   return active_work::mutex == nullptr ? Status::OK() : HeldUp(call, "the database's mutex,");
+}
+
+// Returns what is left of a wait of at most `micros` that began at `began`.
+uint64_t MicrosLeft(std::chrono::steady_clock::time_point began, uint64_t micros) {
+  const auto waited = std::chrono::duration_cast<std::chrono::microseconds>(
+      std::chrono::steady_clock::now() - began);
+  return micros - std::min(micros, static_cast<uint64_t>(waited.count()));
 }
 
 // Throws if the thread holds something that others in the path may wait for.
@@ -52,6 +89,10 @@ RingCommitPath::RingCommitPath(const CommitOptions& options, CommitHost* host,
                                                          : CommitRing::kSlots),
       visible_(last_sequence) {}
 
+// Runs in the writer's thread from end to end. The two refusals come before anything is reserved: a
+// thread that holds up other writers, or has the DB mutex, would wait for itself below. From
+// Reserve on there is one way out, through Complete, whatever LogAndInsert says: a slot that is
+// never completed would stop visibility for good.
 Status RingCommitPath::Commit(const WriteOptions& options, WriteRequest* request,
                               UserWriteCallback* callback) {
   const auto* const self = static_cast<const CommitPath*>(this);
@@ -63,6 +104,8 @@ Status RingCommitPath::Commit(const WriteOptions& options, WriteRequest* request
   // The record does not contain the updates of a prepared transaction: they may be of any keys.
   const KeyStamps* const watched = watched_.load(std::memory_order_acquire);
   if (watched != nullptr && request->step() == nullptr) [[unlikely]] {
+    // The keys are hashed here, before lock_ is taken, and their buckets are fetched into the
+    // cache.
     reservation.keys = &keys.emplace(*request, host_);
     for (const uint64_t hash : keys->hashes()) watched->Prefetch(hash);
   }
@@ -73,6 +116,10 @@ Status RingCommitPath::Commit(const WriteOptions& options, WriteRequest* request
   return s;
 }
 
+// Tries until the write has a place, or an error. Every reason to wait is found under lock_ and
+// waited for without it: the gate (an exclusive holder), the host's refusal (the database does not
+// take writes, or a family of the batch was dropped), and a full ring. After each wait all of them
+// are asked again, as another may hold by then.
 Status RingCommitPath::Reserve(const WriteOptions& options, WriteRequest* request,
                                Reservation* reservation) {
   for (;;) {
@@ -80,6 +127,8 @@ Status RingCommitPath::Reserve(const WriteOptions& options, WriteRequest* reques
     const bool closed = closed_;
     const bool refused = !closed && host_->Refuses(*request);
     if (!closed && !refused && ring_.HasRoom()) [[likely]] {
+      // While tables are being added, readers may not have them although their numbers are
+      // assigned, so what a condition relies on may be incomplete.
       if (request->condition() != nullptr &&
           (additions_ > 0 || !stamps_->Allow(*request->condition()))) {
         lock_.Unlock();
@@ -88,8 +137,11 @@ Status RingCommitPath::Reserve(const WriteOptions& options, WriteRequest* reques
       }
       Status s = ReserveLocked(options, request, reservation);
       lock_.Unlock();
+      // The log could not give a place. No ticket was taken, so nothing has to be completed.
       return s.ok() ? s : host_->OnLogError(s);
     }
+    // The lock is released before waiting. AwaitRoom compares with this ticket, so room that is
+    // made in between is noticed.
     const CommitRing::Ticket ticket = ring_.next();
     lock_.Unlock();
     if (closed) {
@@ -102,10 +154,13 @@ Status RingCommitPath::Reserve(const WriteOptions& options, WriteRequest* reques
   }
 }
 
+// Gives the write its place in the log, its sequence numbers and its slot, which must be free.
 // Nothing throws after the log has assigned a place; before that, a failure has no effect.
 Status RingCommitPath::ReserveLocked(const WriteOptions& options, WriteRequest* request,
                                      Reservation* reservation) try {
   const size_t bytes = request->bytes();
+  // The log comes first, because it is the only step that can fail. A place in the log that nobody
+  // fills would stop all later records, so nothing after it may return early.
   if (!options.disableWAL) VARVE_RETURN_IF_ERROR(host_->ReserveLog(bytes, &reservation->place));
   const SequenceNumber before = newest_.load(std::memory_order_relaxed);
   const SequenceNumber last = before + request->count();
@@ -113,14 +168,26 @@ Status RingCommitPath::ReserveLocked(const WriteOptions& options, WriteRequest* 
   VARVE_ASSERT(options.disableWAL || reservation->place.log != nullptr);
   reservation->sequence = before + 1;
   reservation->ticket = ring_.Take(last);
+  // The number is stored after the slot is taken, so that a reader without order that sees it can
+  // drain the ring and find the write in it.
   newest_.store(last, std::memory_order_release);
+  totals_.writes++;
+  totals_.keys += last - before;
+  totals_.bytes += bytes;
+  if (!options.disableWAL) {
+    totals_.logged_writes++;
+    totals_.logged_bytes += bytes;
+  }
   if (stamps_ != nullptr) [[unlikely]] {
     if (reservation->keys != nullptr) {
       if (!VARVE_CANARY(kForgetStamps)) stamps_->Raise(*reservation->keys, last);
     } else {
+      // The write has no list of keys: it is a step of two-phase commit, or read watched_ before
+      // WatchKeys set it.
       stamps_->RaiseAll(last);
     }
   }
+  // The number is part of the record's bytes, so it is written before they are copied into the log.
   request->SetSequence(before + 1);
   if (!options.disableWAL && bytes <= kBytesCopiedUnderLock) {
     reservation->place.log->Fill(reservation->place, request->head(), request->tail());
@@ -131,6 +198,7 @@ Status RingCommitPath::ReserveLocked(const WriteOptions& options, WriteRequest* 
   return CaughtException();
 }
 
+// A failure says that the record is not in the log, or, with `sync`, that it may not be durable.
 Status RingCommitPath::WaitForLog(const wal::LogReservation& place, bool sync) try {
   const ActiveWork active(ActiveWork::kLog, static_cast<const CommitPath*>(this), "the log,");
   Status s = place.log->WaitWhole(place);
@@ -154,6 +222,7 @@ Status RingCommitPath::LogAndInsert(const WriteOptions& options, const WriteRequ
     if (!s.ok()) return host_->OnLogError(s);
     if (callback != nullptr) Tell(callback, &UserWriteCallback::OnWalWriteFinish);
   }
+  // Only a test's planted fault makes this publish early, to prove that the tests notice it.
   if (VARVE_CANARY(kPublishBeforeInsert)) Publish(newest_.load(std::memory_order_acquire));
   Status s = Insert(request, reservation.sequence);
   // A part may be inserted: it is hidden before visibility reaches it.
@@ -172,6 +241,15 @@ Status RingCommitPath::Insert(const WriteRequest& request, SequenceNumber sequen
   return CaughtException();
 }
 
+CommitTotals RingCommitPath::Totals() const {
+  lock_.Lock();
+  const CommitTotals totals = totals_;
+  lock_.Unlock();
+  return totals;
+}
+
+// The host's number, which readers load, goes up before visible_, from which this path says what is
+// visible, and whether a reader has to wait.
 void RingCommitPath::Publish(SequenceNumber sequence) {
   VARVE_ASSERT(sequence >= visible() && sequence <= newest());  // Invariant 4 of commit_ring.h.
   host_->Publish(sequence);
@@ -195,6 +273,9 @@ void RingCommitPath::Drain() {
   }
 }
 
+// Replaces no stamps that are there: their history would be lost. Writes that were assigned before
+// are unknown by key, so the floor of all stamps is the newest number; conditions that rely on
+// older reads are refused once, and looked up.
 void RingCommitPath::WatchKeys() {
   auto stamps = std::make_unique<KeyStamps>(0);
   lock_.Lock();
@@ -207,6 +288,8 @@ void RingCommitPath::WatchKeys() {
   watched_.store(watched, std::memory_order_release);
 }
 
+// Room is needed even for a count of 0: the slot orders the change of `additions_` among the
+// writes, and its retirement says that all writes before it are visible.
 template <typename Change>
 SequenceNumber RingCommitPath::GiveOut(uint64_t count, Change change) {
   for (;;) {
@@ -217,6 +300,7 @@ SequenceNumber RingCommitPath::GiveOut(uint64_t count, Change change) {
     ring_.AwaitRoom(next);
   }
   const SequenceNumber before = newest_.load(std::memory_order_relaxed);
+  // The change and the numbers are one step for all writers: a condition sees both or neither.
   count = change(count);
   const SequenceNumber last = before + count;
   VARVE_ASSERT(last >= before && last <= kMaxSequenceNumber);
@@ -230,6 +314,7 @@ SequenceNumber RingCommitPath::GiveOut(uint64_t count, Change change) {
 }
 
 SequenceNumber RingCommitPath::BeginAddition(uint64_t count) {
+  // Without numbers nothing has to become visible, and the caller does not wait for running writes.
   if (count == 0) {
     lock_.Lock();
     additions_++;
@@ -237,6 +322,7 @@ SequenceNumber RingCommitPath::BeginAddition(uint64_t count) {
     lock_.Unlock();
     return newest + 1;
   }
+  // The analysis does not see through the lambda that GiveOut calls with lock_ held.
   return 1 + GiveOut(count, [this](uint64_t n) VARVE_NO_THREAD_SAFETY_ANALYSIS {
            additions_++;
            return n;
@@ -258,25 +344,36 @@ void RingCommitPath::ExpectCondition(const WriteCondition& condition) {
   for (const StampLimit& limit : condition.limits) watched->Prefetch(limit.hash);
 }
 
+// OK does not say that the gate is open: the caller looks at it again under lock_.
 Status RingCommitPath::WaitAtGate(const WriteOptions& options) {
   MutexLock lock(&gate_mu_);
+  // Another holder may come between the signal and the wake-up, so the state is asked again. The
+  // time limit of no_slowdown is for all of it.
+  const auto began = std::chrono::steady_clock::now();
   while (exclusive_ && !shut_down_) {
     if (!options.no_slowdown) {
       gate_opened_.Wait();
-    } else if (!gate_opened_.WaitFor(kNoSlowdownMicros) && exclusive_ && !shut_down_) {
-      return Status::Incomplete("write: no_slowdown, and writes are kept out for now");
+      continue;
     }
+    const uint64_t left = MicrosLeft(began, kNoSlowdownMicros);
+    if (left == 0) return Status::Incomplete("write: no_slowdown, and writes are kept out for now");
+    gate_opened_.WaitFor(left);
   }
   return shut_down_ ? Status::ShutdownInProgress("write: the database is being closed")
                     : Status::OK();
 }
 
+// lock_ makes the closing a point in the order of writes: whoever got a ticket before it is in the
+// ring, where Drain finds it; whoever comes later sees closed_.
 void RingCommitPath::CloseGate() {
   lock_.Lock();
   closed_ = true;
   lock_.Unlock();
 }
 
+// Two stages, as a lock alone would not do: the gate keeps new writers out, then the ring is
+// drained of those that are inside. gate_mu_ is released before the drain, so that writers at the
+// gate can give up meanwhile, and Shutdown can be called.
 void RingCommitPath::EnterExclusive() {
   CheckMayEnter(this);
   {
@@ -288,12 +385,17 @@ void RingCommitPath::EnterExclusive() {
   Drain();
 }
 
+// The limit is for the wait for another holder. The drain has none, as writers that are inside do
+// not wait for the caller.
 bool RingCommitPath::EnterExclusiveWithin(uint64_t micros) {
   CheckMayEnter(this);
   {
     MutexLock lock(&gate_mu_);
+    const auto began = std::chrono::steady_clock::now();
     while (exclusive_) {
-      if (!gate_opened_.WaitFor(micros) && exclusive_) return false;
+      const uint64_t left = MicrosLeft(began, micros);
+      if (left == 0) return false;
+      gate_opened_.WaitFor(left);
     }
     exclusive_ = true;
     CloseGate();
@@ -302,10 +404,12 @@ bool RingCommitPath::EnterExclusiveWithin(uint64_t micros) {
   return true;
 }
 
+// The gate opens before the waiters are woken, so none of them goes back to sleep.
 void RingCommitPath::ExitExclusive() {
   MutexLock lock(&gate_mu_);
   VARVE_ASSERT(exclusive_);
   exclusive_ = false;
+  // After a shutdown the gate stays closed for writers, who are told so in WaitAtGate.
   if (!shut_down_) {
     lock_.Lock();
     closed_ = false;
@@ -314,6 +418,8 @@ void RingCommitPath::ExitExclusive() {
   gate_opened_.SignalAll();
 }
 
+// The caller keeps all writers out, so nothing is in the ring. The numbers are passed by a slot
+// without a write, whose retirement makes them visible in order.
 void RingCommitPath::RaiseTo(SequenceNumber sequence) {
   VARVE_ASSERT(sequence <= kMaxSequenceNumber);
   lock_.Lock();
@@ -329,6 +435,8 @@ void RingCommitPath::RaiseTo(SequenceNumber sequence) {
   ring_.WaitRetired(ticket);
 }
 
+// Does not wait for an exclusive holder, which may itself be waiting for the caller. Writers at the
+// gate are woken and leave with ShutdownInProgress.
 void RingCommitPath::Shutdown() {
   {
     MutexLock lock(&gate_mu_);

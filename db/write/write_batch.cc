@@ -1,6 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Building a batch: the public calls that change or query one.
+// Building a batch: the public calls that change or query one. The bytes in rep_ are the truth
+// (FORMAT.md). Everything beside them is derived, and is kept in step by each call:
+//
+// - the count, in the header itself;
+// - content_flags_, the kinds of records; unknown for adopted bytes until somebody asks (Has);
+// - timestamped_, which keys end with a timestamp (batch_timestamps.cc);
+// - protection_, a checksum of each counted record, if asked for.
+//
+// Adding a record first checks, then gets the memory, then changes all of them, so that a failure
+// leaves them as they were.
 
 #include "varve/write_batch.h"
 
@@ -15,6 +24,7 @@
 #include "varve/db.h"
 
 #include "db/write/batch_timestamps.h"
+#include "db/write/entity_groups.h"
 #include "db/write/record_encoder.h"
 #include "db/write/write_batch_internal.h"
 #include "util/base/assert.h"
@@ -22,6 +32,7 @@
 #include "util/base/status_macros.h"
 #include "util/coding/hash.h"
 #include "util/coding/varint.h"
+#include "util/key/entity.h"
 
 namespace varve {
 
@@ -108,10 +119,18 @@ char* PutJoined(char* dst, const SliceParts& parts, const KeyTimestamp& timestam
   return dst + timestamp.size;
 }
 
+// Makes room for `size` elements. Doubling keeps the cost of many small additions linear.
+template <typename Container>
+void ReserveDoubling(Container* container, size_t size) {
+  if (size > container->capacity()) container->reserve(std::max(size, 2 * container->capacity()));
+}
+
 uint32_t IdOf(ColumnFamilyHandle* column_family) {
   return column_family == nullptr ? 0 : column_family->GetID();
 }
 
+// Returns a checksum of family, type, key and value, each hashed on top of the former. The sequence
+// number is not part of it, as it is assigned after the checksum was made.
 uint64_t EntryChecksum(const BatchRecord& record) {
   const uint64_t seed = uint64_t{record.column_family} << 8 | record.type;
   const uint64_t of_key = XXH3Hash64(record.key.data(), record.key.size(), seed);
@@ -120,24 +139,26 @@ uint64_t EntryChecksum(const BatchRecord& record) {
 
 }  // namespace
 
-// Checksums of the counted records, in order.
+// Checksums of the counted records, in order. size_is_valid is false if the program asked for
+// another size than 8 bytes; the constructor cannot say so, and the first addition fails
+// (CheckRoom).
 struct WriteBatch::ProtectionInfo {
   std::vector<uint64_t> entries;
   bool size_is_valid = true;
 
-  // Adds the checksums of the records from entries.size() on.
-  Status CatchUp(const std::string& rep) {
+  // Adds the checksums of the records of a whole batch. After an error some may be added.
+  static Status Compute(const std::string& rep, std::vector<uint64_t>* checksums) {
     BatchReader reader(rep);
     BatchRecord record;
     while (reader.Next(&record)) {
-      if (record.counted && reader.counted_so_far() > entries.size()) {
-        entries.push_back(EntryChecksum(record));
-      }
+      if (record.counted) checksums->push_back(EntryChecksum(record));
     }
     return reader.status();
   }
 };
 
+// The save points of a batch, oldest first: what it held when each was set. The checksums need no
+// entry, as there is one for each counted record.
 struct SavePoints {
   struct Point {
     size_t size;
@@ -177,6 +198,7 @@ WriteBatch::WriteBatch(const WriteBatch& src)
       timestamped_(src.timestamped_),
       rep_(src.rep_) {}
 
+// The source is empty and usable afterwards, as a moved-from string alone would lack the header.
 WriteBatch::WriteBatch(WriteBatch&& src) noexcept
     : save_points_(std::move(src.save_points_)),
       protection_(std::move(src.protection_)),
@@ -223,6 +245,8 @@ uint32_t WriteBatch::Count() const {
   return WriteBatchInternal::Count(*this);
 }
 
+// Also finds what the constructor could not report: adopted bytes without a header, and a size of
+// checksums that is not supported.
 Status WriteBatchInternal::CheckRoom(const WriteBatch& batch, bool counted, size_t record_bytes) {
   const std::string& rep = batch.rep_;
   if (rep.size() < kBatchHeaderBytes) {
@@ -240,13 +264,15 @@ Status WriteBatchInternal::CheckRoom(const WriteBatch& batch, bool counted, size
   return Status::OK();
 }
 
-// Without memory for the record, the batch stays unchanged.
+// Adds a record of any type. First it checks the sizes and gets all memory, then it writes the
+// bytes at the end of rep_, and last it changes what is derived from them: the checksum, the count
+// and the flags. Whatever fails, lack of memory too, leaves the batch unchanged.
 Status WriteBatchInternal::AddRecord(WriteBatch* batch, ValueType type, uint32_t column_family,
                                      const SliceParts& key, const SliceParts& value,
                                      const KeyTimestamp& timestamp) try {
   std::string& rep = batch->rep_;
   const bool has_value = RecordHasValue(type);
-  // Both ends of a range are keys.
+  // The value of a range deletion is its end, a key, which gets the timestamp as well.
   const KeyTimestamp value_timestamp = type == kTypeRangeDeletion ? timestamp : KeyTimestamp();
   const size_t key_bytes = TotalSize(key) + timestamp.size;
   const size_t value_bytes = has_value ? TotalSize(value) + value_timestamp.size : 0;
@@ -256,11 +282,14 @@ Status WriteBatchInternal::AddRecord(WriteBatch* batch, ValueType type, uint32_t
                               (has_value ? VarintLength(value_bytes) + value_bytes : 0);
   VARVE_RETURN_IF_ERROR(CheckRoom(*batch, counted, record_bytes));
   const size_t offset = rep.size();
+  // The bytes get their memory before the note is made; the resize below can then not fail and
+  // leave a note without its record.
   if (timestamp.size != 0) [[unlikely]] {
-    const size_t end = offset + record_bytes;
-    if (end > rep.capacity()) rep.reserve(std::max(end, 2 * rep.capacity()));
+    ReserveDoubling(&rep, offset + record_bytes);
     NoteTimestamp(batch, column_family, timestamp);
   }
+  // If there is no memory for this, nothing has changed. After it only the checksum can fail, and
+  // its failure takes the record and the note back.
   rep.resize(offset + record_bytes);
   char* dst =
       EncodeRecordStart(rep.data() + offset, type, column_family, static_cast<uint32_t>(key_bytes));
@@ -279,7 +308,8 @@ Status WriteBatchInternal::AddRecord(WriteBatch* batch, ValueType type, uint32_t
     }
   }
   if (counted) SetCount(batch, Count(*batch) + 1);
-  // Not concurrent with other calls that change the batch; it is atomic for const ones.
+  // No other thread changes the batch meanwhile. The store is atomic because const calls of other
+  // threads may load the flags.
   batch->content_flags_.store(batch->content_flags_.load(std::memory_order_relaxed) | FlagOf(type),
                               std::memory_order_relaxed);
   return Status::OK();
@@ -287,8 +317,10 @@ Status WriteBatchInternal::AddRecord(WriteBatch* batch, ValueType type, uint32_t
   return CaughtException();
 }
 
+// Parses the record again, so that the checksum covers what a reader will find. After an error,
+// none was added.
 Status WriteBatchInternal::AddChecksum(WriteBatch* batch, size_t record_offset) try {
-  // The record alone, after a header with count one.
+  // A reader takes whole batches, so the record gets a header of its own, with count one.
   std::string one(kBatchHeaderBytes, '\0');
   EncodeFixed32(one.data() + 8, 1);
   one.append(batch->rep_, record_offset, std::string::npos);
@@ -300,7 +332,8 @@ Status WriteBatchInternal::AddChecksum(WriteBatch* batch, size_t record_offset) 
   return CaughtException();
 }
 
-// Adds the usual record: one key and one value, without timestamp and checksum.
+// Adds the usual record: one key and one value, without timestamp and checksum. All memory is there
+// before the first byte is written, so nothing can fail in between and leave half a record.
 Status WriteBatchInternal::AddPlain(WriteBatch* batch, ValueType type, uint32_t column_family,
                                     const Slice& key, const Slice& value) try {
   std::string& rep = batch->rep_;
@@ -314,7 +347,7 @@ Status WriteBatchInternal::AddPlain(WriteBatch* batch, ValueType type, uint32_t 
   if (rep.capacity() - offset < record_bytes) {
     rep.reserve(std::max(offset + record_bytes, 2 * rep.capacity()));
   }
-  // A large value is not zeroed first.
+  // Resizes only up to the value, and appends that below: a resize would zero its bytes first.
   rep.resize(offset + head_bytes);
   char* dst = EncodeRecordStart(rep.data() + offset, type, column_family,
                                 static_cast<uint32_t>(key.size()));
@@ -341,17 +374,20 @@ Status WriteBatchInternal::AddKey(WriteBatch* batch, ValueType type,
 Status WriteBatchInternal::RenewChecksums(WriteBatch* batch) {
   if (batch->protection_ == nullptr) return Status::OK();
   batch->protection_->entries.clear();
-  return batch->protection_->CatchUp(batch->rep_);
+  return WriteBatch::ProtectionInfo::Compute(batch->rep_, &batch->protection_->entries);
 }
 
 Status WriteBatchInternal::Protect(WriteBatch* batch) {
   if (batch->protection_ != nullptr) return Status::OK();
   auto protection = std::make_unique<WriteBatch::ProtectionInfo>();
-  VARVE_RETURN_IF_ERROR(protection->CatchUp(batch->rep_));
+  VARVE_RETURN_IF_ERROR(WriteBatch::ProtectionInfo::Compute(batch->rep_, &protection->entries));
   batch->protection_ = std::move(protection);
   return Status::OK();
 }
 
+// Does everything that may fail before the records of `dst` change, as records without their
+// checksums could not be told from damaged ones. Checksums of `src` are computed from its bytes,
+// and not copied, since it may have none. The flags of adopted bytes become those of `dst`.
 Status WriteBatchInternal::Append(WriteBatch* dst, const WriteBatch& src) try {
   const uint64_t count = uint64_t{Count(*dst)} + Count(src);
   if (src.rep_.size() < kBatchHeaderBytes || dst->rep_.size() < kBatchHeaderBytes) {
@@ -361,20 +397,29 @@ Status WriteBatchInternal::Append(WriteBatch* dst, const WriteBatch& src) try {
     return Status::InvalidArgument("write batch: more updates than can be counted");
   }
   const size_t added = src.rep_.size() - kBatchHeaderBytes;
-  if (dst->max_bytes_ != 0 && dst->rep_.size() + added > dst->max_bytes_) {
+  const size_t end = dst->rep_.size() + added;
+  if (dst->max_bytes_ != 0 && end > dst->max_bytes_) {
     return Status::MemoryLimit("write batch: would grow beyond max_bytes");
   }
-  if (HasTimestamps(src)) {
-    dst->rep_.reserve(dst->rep_.size() + added);
-    NoteTimestampsOf(dst, src);
+  std::vector<uint64_t> checksums;
+  if (dst->protection_ != nullptr) {
+    VARVE_RETURN_IF_ERROR(WriteBatch::ProtectionInfo::Compute(src.rep_, &checksums));
+    std::vector<uint64_t>& entries = dst->protection_->entries;
+    ReserveDoubling(&entries, entries.size() + checksums.size());
   }
-  // The length is given explicitly because src may be dst.
+  ReserveDoubling(&dst->rep_, end);
+  if (HasTimestamps(src)) NoteTimestampsOf(dst, src);
+  // Nothing fails from here on. The length is given explicitly because src may be dst.
   dst->rep_.append(src.rep_, kBatchHeaderBytes, added);
+  if (dst->protection_ != nullptr) {
+    std::vector<uint64_t>& entries = dst->protection_->entries;
+    entries.insert(entries.end(), checksums.begin(), checksums.end());
+  }
   SetCount(dst, static_cast<uint32_t>(count));
   dst->content_flags_.store(dst->content_flags_.load(std::memory_order_relaxed) |
                                 src.content_flags_.load(std::memory_order_relaxed),
                             std::memory_order_relaxed);
-  return dst->protection_ != nullptr ? dst->protection_->CatchUp(dst->rep_) : Status::OK();
+  return Status::OK();
 } catch (...) {
   return CaughtException();
 }
@@ -420,6 +465,27 @@ Status WriteBatch::Put(ColumnFamilyHandle* column_family, const Slice& key, cons
 Status WriteBatch::Put(ColumnFamilyHandle* column_family, const SliceParts& key,
                        const SliceParts& value) {
   return WriteBatchInternal::AddParts(this, kTypeValue, column_family, key, value);
+}
+
+Status WriteBatch::PutEntity(ColumnFamilyHandle* column_family, const Slice& key,
+                             const WideColumns& columns) try {
+  if (column_family == nullptr) {
+    return Status::InvalidArgument("write batch: PutEntity needs the handle of a column family");
+  }
+  if (WriteBatchInternal::TimestampSize(*this, column_family) != 0) {
+    return Status::InvalidArgument("write batch: PutEntity, and column family " +
+                                   column_family->GetName() +
+                                   " has user timestamps, with which there are no entities");
+  }
+  std::string entity;
+  VARVE_RETURN_IF_ERROR(EncodeEntity(columns, &entity));
+  return WriteBatchInternal::AddKey(this, kTypeWideColumnEntity, column_family, key, entity);
+} catch (...) {
+  return CaughtException();
+}
+
+Status WriteBatch::PutEntity(const Slice& key, const AttributeGroups& attribute_groups) {
+  return PutEntityGroups(this, key, attribute_groups);
 }
 
 Status WriteBatch::Delete(ColumnFamilyHandle* column_family, const Slice& key) {
@@ -488,13 +554,16 @@ void WriteBatch::SetSavePoint() {
       {rep_.size(), Count(), content_flags_.load(std::memory_order_relaxed), timestamped_.count});
 }
 
+// Cuts off everything that additions have appended since the last save point, and forgets that
+// point.
 Status WriteBatch::RollbackToSavePoint() {
   if (save_points_ == nullptr || save_points_->stack.empty()) {
     return Status::NotFound("write batch: no save point to return to");
   }
   const SavePoints::Point point = save_points_->stack.back();
   save_points_->stack.pop_back();
-  VARVE_ASSERT(point.size <= rep_.size());  // Adopted bytes may be shorter than a header.
+  // Only this is asserted, and not that a header is there: adopted bytes may be shorter.
+  VARVE_ASSERT(point.size <= rep_.size());
   rep_.resize(point.size);
   WriteBatchInternal::SetCount(this, point.count);
   content_flags_.store(point.flags, std::memory_order_relaxed);
@@ -515,8 +584,9 @@ Status WriteBatch::PopSavePoint() {
 bool WriteBatchInternal::Has(const WriteBatch& batch, uint32_t flag) {
   uint32_t flags = batch.content_flags_.load(std::memory_order_relaxed);
   if ((flags & kNotKnown) != 0) {
+    // Adopted bytes are parsed once, when somebody asks. Const callers may race here; all of them
+    // store the same value.
     flags = FlagsOf(batch.rep_) | (flags & kAdopted);
-    // Const callers may race here; all of them store the same value.
     batch.content_flags_.store(flags, std::memory_order_relaxed);
   }
   return (flags & flag) != 0;
@@ -556,6 +626,8 @@ bool WriteBatch::HasRollback() const {
   return WriteBatchInternal::Has(*this, kHasRollback);
 }
 
+// Compares the counted records with the checksums that were made when they were added, one by one,
+// and then the two numbers, as records may be missing at the end.
 Status WriteBatch::VerifyChecksum() const {
   if (protection_ == nullptr) return Status::OK();
   BatchReader reader(rep_);

@@ -29,54 +29,131 @@ class TableFactory;
 class TablePropertiesCollectorFactory;
 struct Options;
 
+// The shape into which compactions bring a column family's tables. Level has the fewest bytes on
+// disk and the fastest reads; Universal writes less and needs more space; FIFO only drops old
+// tables.
 enum CompactionStyle : char {
+  // Levels, each about ten times as large as the one above, sorted by key from L1 on.
   kCompactionStyleLevel = 0x0,
-  kCompactionStyleUniversal = 0x1,  // Refused.
-  kCompactionStyleFIFO = 0x2,       // Refused.
+  // Sorted runs, which are merged when there are many or when they have similar sizes
+  // (universal_compaction.h).
+  kCompactionStyleUniversal = 0x1,
+  // Tables in the order of their age; the oldest are dropped (CompactionOptionsFIFO).
+  kCompactionStyleFIFO = 0x2,
+  // Nothing is compacted unless a call asks for it.
   kCompactionStyleNone = 0x3,
+};
+
+// Says what a function that updates values in place has done.
+enum UpdateStatus {
+  UPDATE_FAILED = 0,
+  UPDATED_INPLACE = 1,
+  UPDATED = 2,
+};
+using InplaceCallback = UpdateStatus (*)(char* existing_value, uint32_t* existing_value_size,
+                                         Slice delta_value, std::string* merged_value);
+
+// Says which values enter ColumnFamilyOptions::blob_cache before they are read.
+enum class PrepopulateBlobCache : uint8_t {
+  kDisable = 0x0,    // None does.
+  kFlushOnly = 0x1,  // Those that flushes write to blob files do.
+};
+
+// Levels of a cache, from the fastest. Varve's caches have the first alone.
+enum class CacheTier : uint8_t {
+  kVolatileTier = 0x0,
+  kVolatileCompressedTier = 0x1,
+  kNonVolatileBlockTier = 0x2,
 };
 
 // Order in which files of a level above its target size are compacted.
 enum CompactionPri : char {
-  kByCompensatedSize = 0x0,       // The largest; tombstones add to its size.
-  kOldestLargestSeqFirst = 0x1,   // The file whose newest entry is oldest.
-  kOldestSmallestSeqFirst = 0x2,  // The file whose oldest entry is oldest.
-  kMinOverlappingRatio = 0x3,     // Least overlap with the next level per byte.
-  kRoundRobin = 0x4,              // In key order, after the previous one.
+  // The largest file is first; tombstones add to its size.
+  kByCompensatedSize = 0x0,
+  // The file whose newest entry is oldest is first.
+  kOldestLargestSeqFirst = 0x1,
+  // The file whose oldest entry is oldest is first.
+  kOldestSmallestSeqFirst = 0x2,
+  // The file that overlaps the next level least, in relation to its size, is first. The default.
+  kMinOverlappingRatio = 0x3,
+  // Files follow each other in key order, from one compaction to the next.
+  kRoundRobin = 0x4,
 };
 
-// Advisory: settings of FIFO compaction, a style that is refused at open.
+// From this age on, in seconds since its newest data was written, a table is to have a temperature.
+struct FileTemperatureAge {
+  Temperature temperature = Temperature::kUnknown;
+  uint64_t age = 0;
+
+  bool operator==(const FileTemperatureAge&) const = default;
+};
+
+// Settings of FIFO compaction, which drops the oldest tables, and with them their data, although
+// snapshots may still see it: readers that are open keep the tables. DB::SetOptions changes them as
+// one option, compaction_options_fifo.
 struct CompactionOptionsFIFO {
   CompactionOptionsFIFO() = default;
   CompactionOptionsFIFO(uint64_t max_size, bool allow)
       : max_table_files_size(max_size), allow_compaction(allow) {}
 
-  // Bytes of tables above which the oldest are dropped. Default: 1 GiB.
+  // Bytes of tables above which the oldest are dropped, until no more are left. Default: 1 GiB.
   uint64_t max_table_files_size = uint64_t{1} << 30;
 
-  // Small files are merged. Default: false.
+  // Replaces max_table_files_size if it is not 0. Both 0 is InvalidArgument. Default: 0.
+  uint64_t max_data_files_size = 0;
+
+  // Merges level0_file_num_compaction_trigger or more neighbouring tables if that rewrites at most
+  // 1.1 write buffers for each table less. Default: false.
   bool allow_compaction = false;
+
+  // Merges tables by tiers instead, each as many times larger as level0_file_num_compaction_trigger
+  // says, up to max_data_files_size / trigger. Has an effect only with allow_compaction,
+  // max_data_files_size and a trigger of 2 or more. Default: false.
+  bool use_kv_ratio_compaction = false;
+
+  // Temperatures by age, ascending; the oldest one that applies counts. A table is rewritten for
+  // it, one at a time, the oldest first, when there is nothing to drop or to merge. Not empty:
+  // requires num_levels 1. Default: none.
+  std::vector<FileTemperatureAge> file_temperature_age_thresholds;
+
+  // If there are no such thresholds and this is not 0: tables become kWarm at this age, in seconds.
+  // Default: 0.
+  uint64_t age_for_warm = 0;
+
+  // Advisory, as tables are always rewritten for another temperature. Defaults: false, 4096.
+  bool allow_trivial_copy_when_change_temperature = false;
+  uint64_t trivial_copy_buffer_size = 4096;
 };
 
+// The options that ColumnFamilyOptions inherits. A program sets them there.
 struct VARVE_EXPORT AdvancedColumnFamilyOptions {
+  // Sets the defaults that the fields below have.
   AdvancedColumnFamilyOptions() = default;
   explicit AdvancedColumnFamilyOptions(const Options& options);
 
   // ---- Memtables ----
 
-  // Number of memtables (mutable and waiting for flush) that stops writes. At least 2. Dynamic.
+  // Number of memtables (mutable and waiting for flush) that stops writes. At least 2: 1 is taken
+  // as 2. Dynamic.
   int max_write_buffer_number = 2;
 
-  // Number of memtables merged by one flush, from 1 to max_write_buffer_number - 1.
+  // Number of memtables merged by one flush; numbers above max_write_buffer_number - 1 are taken
+  // as that. Merging drops entries that newer memtables have overwritten before they are written
+  // to a file.
   int min_write_buffer_number_to_merge = 1;
 
-  // Bytes of memtables kept after their flush for conflict checks of optimistic transactions. 0:
-  // none; -1: max_write_buffer_number * write_buffer_size.
+  // Bytes of all memtables up to which flushed ones stay in memory. RocksDB checks conflicts of
+  // optimistic transactions with them; Varve does that without, so they only take memory. 0: none
+  // stay; -1: max_write_buffer_number * write_buffer_size.
   int64_t max_write_buffer_size_to_maintain = 0;
 
-  // Refused unless false: values are overwritten in the memtable.
+  // Advisory: values are never overwritten in the memtable, so snapshots and iterators work with
+  // both.
   bool inplace_update_support = false;
-  size_t inplace_update_num_locks = 10000;  // Advisory. Dynamic.
+  // Advisory. Dynamic.
+  size_t inplace_update_num_locks = 10000;
+  // Refused unless null: a function that overwrites values, whose result no snapshot could keep.
+  InplaceCallback inplace_callback = nullptr;
 
   // Share of write_buffer_size used for a Bloom filter over the memtable's prefixes (or whole
   // keys), 0 to 0.25; 0: no filter. Dynamic.
@@ -87,7 +164,8 @@ struct VARVE_EXPORT AdvancedColumnFamilyOptions {
   // see arena_block_size. Dynamic.
   size_t memtable_huge_page_size = 0;
 
-  uint32_t bloom_locality = 0;  // Advisory.
+  // Advisory.
+  uint32_t bloom_locality = 0;
 
   // Bytes of one block of a memtable's arena, rounded down to a power of two, at most 2 MiB; 0:
   // write_buffer_size / 8, at most 1 MiB. Blocks of 2 MiB use transparent huge pages if the system
@@ -118,12 +196,22 @@ struct VARVE_EXPORT AdvancedColumnFamilyOptions {
   // entry 1 the base level. Dynamic.
   std::vector<CompressionType> compression_per_level;
 
-  // Number of levels, 1 to 64. 1 counts as 2, as data that leaves L0 needs a level.
+  // Number of levels, 1 to 64. With leveled compaction 1 counts as 2, as data that leaves L0 needs
+  // a level. A database may be opened with fewer levels than its tables lie in: nothing is
+  // rewritten for it, and compactions move them up step by step (FIFO compaction leaves them). With
+  // cf_allow_ingest_behind fewer levels are refused then, with InvalidArgument.
   int num_levels = 7;
 
-  // Bytes of one output file at L1, and the factor for each deeper level (at least 1). Dynamic.
+  // Bytes of one output file at L1, and the factor for each deeper level (both at least 1). A file
+  // may be smaller where the keys of the level beneath or a partitioner make it end. Dynamic.
   uint64_t target_file_size_base = 64 * 1048576;
   int target_file_size_multiplier = 1;
+
+  // Reserves the last level for files of IngestExternalFileOptions::ingest_behind, which come
+  // beneath all data. Everything else ends one level higher. As such a file may come to be beneath
+  // any key, compactions keep the deletions that arrive there. Needs 3 levels. Without it
+  // compactions use the last level as any other.
+  bool cf_allow_ingest_behind = false;
 
   // Derives level sizes from the real size of the last level, not from max_bytes_for_level_base:
   // about 10% space overhead.
@@ -136,21 +224,41 @@ struct VARVE_EXPORT AdvancedColumnFamilyOptions {
   // Limit of input bytes of one compaction; 0: target_file_size_base * 25. Dynamic.
   uint64_t max_compaction_bytes = 0;
 
-  // kCompactionStyleLevel, or kCompactionStyleNone, which runs only requested compactions, like
-  // disable_auto_compactions. Other styles are NotSupported.
+  // kCompactionStyleNone runs only requested compactions, like disable_auto_compactions. A database
+  // may be opened with another style than before; nothing is rewritten for it. With FIFO compaction
+  // data beyond its limits is dropped soon. Dynamic.
   CompactionStyle compaction_style = kCompactionStyleLevel;
-  CompactionPri compaction_pri = kMinOverlappingRatio;      // Dynamic.
-  CompactionOptionsUniversal compaction_options_universal;  // Advisory.
-  CompactionOptionsFIFO compaction_options_fifo;            // Advisory.
+  // Order in which leveled compactions choose files of a level. Dynamic.
+  CompactionPri compaction_pri = kMinOverlappingRatio;
+  // Settings of universal compaction (universal_compaction.h). Dynamic.
+  CompactionOptionsUniversal compaction_options_universal;
+  // Settings of FIFO compaction. Dynamic.
+  CompactionOptionsFIFO compaction_options_fifo;
 
   // Seconds after its oldest data was written at which a file moves down a level, until the data
   // reaches the last one; overwritten and deleted entries are dropped then at the latest. 0: never;
-  // default: 30 days. Dynamic.
+  // default: 30 days. Universal: everything is merged once a file is that old. FIFO: the file is
+  // dropped that long after its newest data was written; default: never. Dynamic.
   uint64_t ttl = 0xfffffffffffffffe;
 
   // Seconds after which a file is rewritten, so that compaction filters see all data periodically.
   // 0: never; default: 30 days with a compaction filter or filter factory, else never. Dynamic.
   uint64_t periodic_compaction_seconds = 0xfffffffffffffffe;
+
+  // Temperatures are hints to the file system about where to place a file. A table or blob file has
+  // the temperature with which it was written, in the MANIFEST and in its metadata, until it is
+  // rewritten; moving it to another level changes nothing.
+  //
+  // Temperature of the files that flushes and compactions write. Dynamic.
+  Temperature default_write_temperature = Temperature::kUnknown;
+
+  // Replaces it for outputs of compactions to level num_levels - 1, unless it is kUnknown or that
+  // level is 0. Dynamic.
+  Temperature last_level_temperature = Temperature::kUnknown;
+
+  // Temperature that files with kUnknown in the MANIFEST are read with. Statistics count them as
+  // such; their metadata still says kUnknown.
+  Temperature default_temperature = Temperature::kUnknown;
 
   // Seconds after its creation before a file is rewritten only to drop entries that a snapshot kept
   // and that have nothing below them. Dynamic.
@@ -158,18 +266,21 @@ struct VARVE_EXPORT AdvancedColumnFamilyOptions {
 
   // ---- Write stalls ----
 
-  // Numbers of L0 files at which writes slow down, and at which they stop. Dynamic.
+  // Numbers of L0 files at which writes slow down, and at which they stop. The first is raised to
+  // level0_file_num_compaction_trigger, and the second to the first. Dynamic.
   int level0_slowdown_writes_trigger = 20;
   int level0_stop_writes_trigger = 36;
 
-  // Bytes of pending compaction at which writes slow down, and at which they stop; 0: never.
+  // Estimated bytes that compactions have yet to rewrite at which writes slow down, and at which
+  // they stop; 0: never. A first number of 0, or above the second, is taken as the second.
   // Dynamic.
   uint64_t soft_pending_compaction_bytes_limit = uint64_t{64} << 30;
   uint64_t hard_pending_compaction_bytes_limit = uint64_t{256} << 30;
 
   // ---- Reading and merging ----
 
-  // Number of hidden versions of a key that an iterator skips before it seeks. Dynamic.
+  // Number of hidden versions of a key that an iterator skips one by one before it seeks past
+  // them. Dynamic.
   uint64_t max_sequential_skip_in_iterations = 8;
 
   // Makers of collectors that see every entry of a new table and add user properties.
@@ -217,17 +328,36 @@ struct VARVE_EXPORT AdvancedColumnFamilyOptions {
 
   // ---- Values in separate files ----
 
-  bool enable_blob_files = false;  // Refused unless false.
+  // True: values of at least min_blob_size bytes leave the tables that flushes and compactions
+  // write, and go into blob files. False: new values stay in tables; old blob files stay readable.
+  // Not together with user timestamps that are not persisted. Dynamic, as all options of this part.
+  bool enable_blob_files = false;
 
-  // Advisory, as blob files do not exist.
+  // Size in bytes of an uncompressed value from which it goes into a blob file; 0: all but empty
+  // ones do.
   uint64_t min_blob_size = 0;
+  // A blob file is closed once it has so many bytes.
   uint64_t blob_file_size = uint64_t{1} << 28;
+  // Values are compressed one by one. The codec must be built in if enable_blob_files is set.
   CompressionType blob_compression_type = kNoCompression;
+  // True: compactions write values anew that they meet in old blob files, so that these can be
+  // deleted.
   bool enable_blob_garbage_collection = false;
+  // The share of a family's blob files, oldest first, which count as old, in [0, 1].
   double blob_garbage_collection_age_cutoff = 0.25;
+  // In [0, 1]: leveled compactions start at this share of garbage in old blob files; 1: a half.
   double blob_garbage_collection_force_threshold = 1.0;
+  // Bytes that compactions read ahead in each blob file; 0: each value is read alone.
   uint64_t blob_compaction_readahead_size = 0;
+  // The level from which on compactions put values into blob files; a flush writes to level 0.
   int blob_file_starting_level = 0;
+  // Keeps values of blob files, uncompressed, that reads have fetched (ReadOptions::fill_cache). It
+  // may be the block cache of the same or of other families; values are evicted before blocks.
+  // Null: none, each read of a value goes to its file. A value that does not fit below a strict
+  // limit is read without being kept. Cannot change while the database is open.
+  std::shared_ptr<Cache> blob_cache;
+  // Puts values into blob_cache before they are read.
+  PrepopulateBlobCache prepopulate_blob_cache = PrepopulateBlobCache::kDisable;
 };
 
 }  // namespace varve

@@ -32,6 +32,7 @@
 #include "varve/c/call_options.h"
 #include "varve/c/callbacks.h"
 #include "varve/c/db.h"
+#include "varve/c/entities.h"
 #include "varve/c/env.h"
 #include "varve/c/files.h"
 #include "varve/c/indexed_batch.h"

@@ -5,7 +5,9 @@
 // RocksDB, whose DB::GetUpdatesSince has no position.
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "varve/status.h"
 #include "varve/types.h"
@@ -37,13 +39,18 @@ struct ChangeStreamOptions {
 // One record of a change stream.
 struct ChangeRecord {
   enum class Kind : uint8_t {
-    kNothing,  // all readable records have been returned
+    // All readable records have been returned.
+    kNothing,
     kBatch,
-    kGap,  // no log has these sequence numbers
+    // No log has these sequence numbers.
+    kGap,
   };
   enum class Gap : uint8_t {
-    kNotLogged,  // writes with disableWAL, or ingested files
-    kLost,       // a log may have had them, but it failed, is damaged, or was deleted
+    // The sequence numbers were used by writes with disableWAL, or by ingested files.
+    kNotLogged,
+    // A log may have had them, but it failed, is damaged, or was deleted; or an earlier opening
+    // that was not closed wrote it, and a crash may have taken its end.
+    kLost,
   };
 
   Kind kind = Kind::kNothing;
@@ -51,6 +58,10 @@ struct ChangeRecord {
   SequenceNumber first = 0;
   SequenceNumber last = 0;
   Gap gap = Gap::kNotLogged;
+  // For kNotLogged: names of the column families that may have these numbers, by name; no other
+  // has, unless it was dropped. A family is named if it wrote anything without the log at about
+  // that time. Unset if an earlier opening of the database wrote them, as that is not stored.
+  std::optional<std::vector<std::string>> families;
   WriteBatch batch;
 };
 
@@ -73,7 +84,8 @@ class ChangeStream {
   // copy the database, and create a new position. Corruption, IOError: a log cannot be read.
   virtual Status Next(ChangeRecord* record) = 0;
 
-  // Like Next, but waits for up to timeout_micros for a record.
+  // Like Next, but waits for up to timeout_micros for a record. A write wakes it; meanwhile it uses
+  // no processor time, and writers pay nothing. Closing the database ends the wait with an error.
   virtual Status WaitNext(uint64_t timeout_micros, ChangeRecord* record) = 0;
 
   // Moves the position behind `last`, which must have been returned. With `durably` the position is

@@ -1,23 +1,59 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// A column family's name and options for opening.
+// A column family's handle, and its name and options for opening. An opening must name every column
+// family of the database, in any order, unless it is read-only.
+//
+//   std::vector<varve::ColumnFamilyDescriptor> families = {{"default", options},
+//                                                          {"users", options}};
+//   std::vector<varve::ColumnFamilyHandle*> handles;  // one for each descriptor, in its order
+//   std::unique_ptr<varve::DB> db;
+//   varve::Status s = varve::DB::Open(options, "my.db", families, &handles, &db);
 
+#include <cstdint>
 #include <string>
 
+#include "varve/export.h"
 #include "varve/options.h"
+#include "varve/status.h"
 
 namespace varve {
 
+class Comparator;
+
+// Name of the column family that every database has, and that calls without a handle use.
 inline const std::string kDefaultColumnFamilyName("default");
 
+// Owns copies of both. By default the default column family.
 struct ColumnFamilyDescriptor {
+  // Describes the default column family with default options.
   ColumnFamilyDescriptor() : name(kDefaultColumnFamilyName) {}
   ColumnFamilyDescriptor(const std::string& cf_name, const ColumnFamilyOptions& cf_options)
       : name(cf_name), options(cf_options) {}
 
+  // Name of the column family, and the options to open or create it with.
   std::string name;
   ColumnFamilyOptions options;
+};
+
+// Identifies an open column family in calls. Delete it (or call DestroyColumnFamilyHandle) before
+// the DB. A call with a handle or a snapshot of another database returns InvalidArgument and
+// changes nothing; if it returns no Status, its result is empty.
+class VARVE_EXPORT ColumnFamilyHandle {
+ public:
+  virtual ~ColumnFamilyHandle() = default;
+
+  // Return the name, and the number, which no other column family of the database has or gets. The
+  // name stays valid as long as the handle.
+  virtual const std::string& GetName() const = 0;
+  virtual uint32_t GetID() const = 0;
+
+  // Sets *desc to the current name and options, as far as a plain struct can express them. They
+  // include changes by DB::SetOptions.
+  virtual Status GetDescriptor(ColumnFamilyDescriptor* desc) = 0;
+
+  // Returns the comparator of the column family's options, which must outlive the database.
+  virtual const Comparator* GetComparator() const = 0;
 };
 
 }  // namespace varve

@@ -12,6 +12,8 @@
 #include <utility>
 #include <vector>
 
+#include "varve/attribute_groups.h"
+#include "varve/closed_database.h"
 #include "varve/column_family.h"
 #include "varve/export.h"
 #include "varve/external_file.h"
@@ -32,27 +34,14 @@ namespace varve {
 class ChangeStream;
 class FileChecksumList;
 class FileSystem;
+class Replayer;
 class StatsHistoryIterator;
+class TraceReader;
+class TraceWriter;
 class UserWriteCallback;
 struct ChangeStreamOptions;
 struct PromoteOptions;
 struct SecondaryLag;
-
-// Identifies an open column family in calls. Delete it (or call DestroyColumnFamilyHandle) before
-// the DB. A call with a handle or a snapshot of another database returns InvalidArgument and
-// changes nothing; if it returns no Status, its result is empty.
-class VARVE_EXPORT ColumnFamilyHandle {
- public:
-  virtual ~ColumnFamilyHandle() = default;
-
-  virtual const std::string& GetName() const = 0;
-  virtual uint32_t GetID() const = 0;
-
-  // Sets *desc to the current name and options, as far as a plain struct can express them.
-  virtual Status GetDescriptor(ColumnFamilyDescriptor* desc) = 0;
-
-  virtual const Comparator* GetComparator() const = 0;
-};
 
 // All methods may be called by several threads at once unless they say otherwise. Calls without a
 // column family use the default one. A column family whose comparator has timestamps requires one
@@ -79,8 +68,8 @@ class VARVE_EXPORT DB {
     return Adopt(dbptr, [&](DB** db) { return Open(options, name, db); });
   }
 
-  // All existing column families must be listed, also the default one. Handles are returned in that
-  // order and must be released before the DB is deleted.
+  // All existing families must be listed, also the default one; the first options of a name count.
+  // Handles, one for each entry, are in that order and must be released before the DB is deleted.
   static Status Open(const DBOptions& db_options, const std::string& name,
                      const std::vector<ColumnFamilyDescriptor>& column_families,
                      std::vector<ColumnFamilyHandle*>* handles, DB** dbptr);
@@ -93,7 +82,7 @@ class VARVE_EXPORT DB {
 
   // Opens the database and permanently removes all versions newer than `trim_ts`, which must have
   // the timestamp size of the column families that have timestamps; these are rewritten before the
-  // call returns. NotSupported with a single level. InvalidArgument with
+  // call returns. NotSupported with a single level or with FIFO compaction. InvalidArgument with
   // avoid_flush_during_recovery.
   static Status OpenAndTrimHistory(const DBOptions& db_options, const std::string& name,
                                    const std::vector<ColumnFamilyDescriptor>& column_families,
@@ -215,6 +204,7 @@ class VARVE_EXPORT DB {
   //
   // `ts` is the user timestamp of the update. It is required, with the comparator's size, if the
   // column family has timestamps, and not allowed otherwise: InvalidArgument, with nothing logged.
+  // WriteOptions says what a write promises that returned OK, or an error.
 
   virtual Status Put(const WriteOptions& options, ColumnFamilyHandle* column_family,
                      const Slice& key, const Slice& value) = 0;
@@ -225,6 +215,18 @@ class VARVE_EXPORT DB {
   }
   Status Put(const WriteOptions& options, const Slice& key, const Slice& ts, const Slice& value) {
     return Put(options, DefaultColumnFamily(), key, ts, value);
+  }
+
+  // Sets the value of a key to an entity of these columns, in any order (varve/wide_columns.h).
+  // Corruption if two columns have one name, InvalidArgument if the family has timestamps.
+  virtual Status PutEntity(const WriteOptions& /*options*/, ColumnFamilyHandle* /*column_family*/,
+                           const Slice& /*key*/, const WideColumns& /*columns*/) {
+    return Status::NotSupported("PutEntity");
+  }
+  // Does so for each group in its column family, atomically. InvalidArgument also without a group.
+  virtual Status PutEntity(const WriteOptions& /*options*/, const Slice& /*key*/,
+                           const AttributeGroups& /*attribute_groups*/) {
+    return Status::NotSupported("PutEntity");
   }
 
   // Deletes the key. Returns OK if the key was absent.
@@ -239,8 +241,7 @@ class VARVE_EXPORT DB {
     return Delete(options, DefaultColumnFamily(), key, ts);
   }
 
-  // Deletes a key that was Put exactly once since its last deletion; otherwise the result is
-  // undefined.
+  // Deletes a key that was Put exactly once since its last deletion; else the result is undefined.
   virtual Status SingleDelete(const WriteOptions& options, ColumnFamilyHandle* column_family,
                               const Slice& key) = 0;
   virtual Status SingleDelete(const WriteOptions& options, ColumnFamilyHandle* column_family,
@@ -265,8 +266,7 @@ class VARVE_EXPORT DB {
     return DeleteRange(options, DefaultColumnFamily(), begin_key, end_key, ts);
   }
 
-  // Adds an operand to the key's current value; reads combine them. InvalidArgument without a merge
-  // operator.
+  // Adds an operand to the value; reads combine them. NotSupported without a merge operator.
   virtual Status Merge(const WriteOptions& options, ColumnFamilyHandle* column_family,
                        const Slice& key, const Slice& value) = 0;
   virtual Status Merge(const WriteOptions& options, ColumnFamilyHandle* column_family,
@@ -321,9 +321,23 @@ class VARVE_EXPORT DB {
     return Get(options, DefaultColumnFamily(), key, value, timestamp);
   }
 
-  // Returns the key's merge operands, oldest first, after a base value if there is one. Incomplete,
-  // with the number needed in *number_of_operands, if there are more than the options expect. The
-  // slices may share memory, which is freed with the last of them.
+  // Returns the key's columns: those of an entity, or the default column alone for a plain value.
+  // Errors as for Get, and Corruption if the entity is ill-formed; *columns is then without
+  // columns.
+  virtual Status GetEntity(const ReadOptions& /*options*/, ColumnFamilyHandle* /*column_family*/,
+                           const Slice& /*key*/, PinnableWideColumns* /*columns*/) {
+    return Status::NotSupported("GetEntity");
+  }
+  // Reads one key from the column families that *result names, at one state. Each group has its
+  // own status. Not OK only if `result` is null, or for all groups alike.
+  virtual Status GetEntity(const ReadOptions& /*options*/, const Slice& /*key*/,
+                           PinnableAttributeGroups* /*result*/) {
+    return Status::NotSupported("GetEntity");
+  }
+
+  // Returns the key's merge operands, oldest first, after a base value if there is one; the base is
+  // the default column of an entity. Incomplete, with the number needed in *number_of_operands, if
+  // there are more than the options expect. The slices may share memory, freed with the last one.
   virtual Status GetMergeOperands(const ReadOptions& options, ColumnFamilyHandle* column_family,
                                   const Slice& key, PinnableSlice* merge_operands,
                                   GetMergeOperandsOptions* get_merge_operands_options,
@@ -353,6 +367,26 @@ class VARVE_EXPORT DB {
                 const Slice* keys, PinnableSlice* values, Status* statuses,
                 bool sorted_input = false) {
     MultiGet(options, column_family, num_keys, keys, values, nullptr, statuses, sorted_input);
+  }
+
+  // GetEntity for num_keys keys, with the meaning of MultiGet.
+  virtual void MultiGetEntity(const ReadOptions& /*options*/, ColumnFamilyHandle* /*column_family*/,
+                              size_t num_keys, const Slice* /*keys*/,
+                              PinnableWideColumns* /*results*/, Status* statuses,
+                              bool /*sorted_input*/ = false) {
+    for (size_t i = 0; i < num_keys; i++) statuses[i] = Status::NotSupported("MultiGetEntity");
+  }
+  virtual void MultiGetEntity(const ReadOptions& /*options*/, size_t num_keys,
+                              ColumnFamilyHandle** /*column_families*/, const Slice* /*keys*/,
+                              PinnableWideColumns* /*results*/, Status* statuses,
+                              bool /*sorted_input*/ = false) {
+    for (size_t i = 0; i < num_keys; i++) statuses[i] = Status::NotSupported("MultiGetEntity");
+  }
+  // Reads key i from the column families that results[i] names.
+  virtual void MultiGetEntity(const ReadOptions& /*options*/, size_t num_keys,
+                              const Slice* /*keys*/, PinnableAttributeGroups* results) {
+    for (size_t i = 0; i < num_keys; i++)
+      for (auto& group : results[i]) group.SetStatus(Status::NotSupported("MultiGetEntity"));
   }
 
   // Vector forms; `values` (and `timestamps`, unless nullptr) are resized to the number of keys.
@@ -406,6 +440,15 @@ class VARVE_EXPORT DB {
   virtual Status NewIterators(const ReadOptions& options,
                               const std::vector<ColumnFamilyHandle*>& column_families,
                               std::vector<Iterator*>* iterators) = 0;
+
+  // Make an iterator over several column families at one state, never null. The first shows the
+  // columns of all together: a later family's column replaces those of its name in earlier ones.
+  // The second shows the columns of each. The iterator's status is InvalidArgument if there is no
+  // family, or if comparators differ. The caller must delete it before the DB.
+  virtual std::unique_ptr<Iterator> NewCoalescingIterator(
+      const ReadOptions& options, const std::vector<ColumnFamilyHandle*>& column_families) = 0;
+  virtual std::unique_ptr<AttributeGroupIterator> NewAttributeGroupIterator(
+      const ReadOptions& options, const std::vector<ColumnFamilyHandle*>& column_families) = 0;
 
   // Returns a state for ReadOptions::snapshot, to be released, not deleted. Returns nullptr if the
   // database is closed, or if a callback would have to wait for an ingestion.
@@ -480,7 +523,7 @@ class VARVE_EXPORT DB {
     inline static const std::string kEstimateNumKeys = "rocksdb.estimate-num-keys";
     inline static const std::string kEstimateLiveDataSize = "rocksdb.estimate-live-data-size";
     inline static const std::string kEstimateTableReadersMem = "rocksdb.estimate-table-readers-mem";
-    // Applies only to column families that drop tables by age, which do not exist: no value.
+    // Has no value, as tables do not know the age of their oldest key.
     inline static const std::string kEstimateOldestKeyTime = "rocksdb.estimate-oldest-key-time";
     // Bytes of tables: of all that are readable through any version, of the current version, and of
     // unreadable ones whose deletion has not begun.
@@ -509,7 +552,7 @@ class VARVE_EXPORT DB {
     inline static const std::string kBlockCacheUsage = "rocksdb.block-cache-usage";
     inline static const std::string kBlockCachePinnedUsage = "rocksdb.block-cache-pinned-usage";
 
-    // Blob files do not exist: these are 0, and those of the blob cache have no value.
+    // These describe the family's blob files. Without a blob cache, its own have no value.
     inline static const std::string kNumBlobFiles = "rocksdb.num-blob-files";
     inline static const std::string kBlobStats = "rocksdb.blob-stats";
     inline static const std::string kTotalBlobFileSize = "rocksdb.total-blob-file-size";
@@ -559,6 +602,12 @@ class VARVE_EXPORT DB {
     INCLUDE_MEMTABLES = 1 << 0,
     INCLUDE_FILES = 1 << 1,
   };
+  friend SizeApproximationFlags operator&(SizeApproximationFlags a, SizeApproximationFlags b) {
+    return static_cast<SizeApproximationFlags>(static_cast<uint8_t>(a) & static_cast<uint8_t>(b));
+  }
+  friend SizeApproximationFlags operator|(SizeApproximationFlags a, SizeApproximationFlags b) {
+    return static_cast<SizeApproximationFlags>(static_cast<uint8_t>(a) | static_cast<uint8_t>(b));
+  }
 
   // Sets sizes[i] to the approximate bytes stored for ranges[i], 0 <= i < n.
   virtual Status GetApproximateSizes(const SizeApproximationOptions& options,
@@ -678,6 +727,7 @@ class VARVE_EXPORT DB {
   virtual Status LockWAL() { return Status::NotSupported("LockWAL"); }
   virtual Status UnlockWAL() { return Status::NotSupported("UnlockWAL"); }
 
+  // Returns that of the newest visible write, or, with unordered_write, of the newest one begun.
   virtual SequenceNumber GetLatestSequenceNumber() const = 0;
 
   // Versions with timestamps below `ts_low`, except a key's newest one, may be dropped from now on,
@@ -688,8 +738,7 @@ class VARVE_EXPORT DB {
                                           std::string /*ts_low*/) {
     return Status::NotSupported("IncreaseFullHistoryTsLow");
   }
-  // Returns the current full_history_ts_low, empty if never set. InvalidArgument without
-  // timestamps.
+  // Returns full_history_ts_low, empty if never set. InvalidArgument without timestamps.
   virtual Status GetFullHistoryTsLow(ColumnFamilyHandle* /*column_family*/,
                                      std::string* /*ts_low*/) {
     return Status::NotSupported("GetFullHistoryTsLow");
@@ -754,8 +803,7 @@ class VARVE_EXPORT DB {
                                   std::unique_ptr<ChangeStream>* /*stream*/) {
     return Status::NotSupported("OpenChangeStream");
   }
-  // Deletes a named position and releases its logs. NotFound: there is none. Busy: a stream uses
-  // it.
+  // Deletes a named position and releases its logs. NotFound: none is there. Busy: it is in use.
   virtual Status DropChangeStream(const std::string& /*name*/) {
     return Status::NotSupported("DropChangeStream");
   }
@@ -808,7 +856,7 @@ class VARVE_EXPORT DB {
     arg.options = options;
     return PrepareFileIngestion({arg}, handle);
   }
-  // Second step: installs one or several handles, all or none.
+  // Second step: installs one or several handles, all or none (external_file.h says what is left).
   virtual Status CommitFileIngestionHandles(const std::vector<FileIngestionHandle*>& /*handles*/) {
     return Status::NotSupported("CommitFileIngestionHandles");
   }
@@ -817,8 +865,8 @@ class VARVE_EXPORT DB {
     return CommitFileIngestionHandles({handle});
   }
 
-  // Creates a column family from tables of Checkpoint::ExportColumnFamily, atomically; several
-  // exports must not overlap (see utilities/checkpoint.h).
+  // Creates a family from tables of Checkpoint::ExportColumnFamily (checkpoint.h), atomically.
+  // Exports must not overlap. *handle is set even if the OPTIONS file then cannot be written.
   virtual Status CreateColumnFamilyWithImport(
       const ColumnFamilyOptions& /*options*/, const std::string& /*column_family_name*/,
       const ImportColumnFamilyOptions& /*import_options*/,
@@ -871,6 +919,7 @@ class VARVE_EXPORT DB {
   virtual Status GetDbIdentity(std::string& identity) const = 0;
   virtual Status GetDbSessionId(std::string& session_id) const = 0;
 
+  // Add the properties of the family's tables, or of those in the ranges, to *props, by path.
   virtual Status GetPropertiesOfAllTables(ColumnFamilyHandle* column_family,
                                           TablePropertiesCollection* props) = 0;
   Status GetPropertiesOfAllTables(TablePropertiesCollection* props) {
@@ -912,6 +961,30 @@ class VARVE_EXPORT DB {
     return Status::NotSupported("GetSecondaryLag");
   }
 
+  // Record calls until EndTrace or Close, and make the calls of such a record again; see
+  // varve/utilities/replayer.h.
+  virtual Status StartTrace(const TraceOptions& /*options*/,
+                            std::unique_ptr<TraceWriter>&& /*trace_writer*/) {
+    return Status::NotSupported("StartTrace");
+  }
+  virtual Status EndTrace() { return Status::NotSupported("EndTrace"); }
+  virtual Status NewDefaultReplayer(const std::vector<ColumnFamilyHandle*>& /*handles*/,
+                                    std::unique_ptr<TraceReader>&& /*reader*/,
+                                    std::unique_ptr<Replayer>* /*replayer*/) {
+    return Status::NotSupported("NewDefaultReplayer");
+  }
+  // Return NotSupported: no other accesses are traced.
+  virtual Status StartBlockCacheTrace(const TraceOptions& /*options*/,
+                                      std::unique_ptr<TraceWriter>&& /*trace_writer*/) {
+    return Status::NotSupported("StartBlockCacheTrace");
+  }
+  virtual Status EndBlockCacheTrace() { return Status::NotSupported("EndBlockCacheTrace"); }
+  virtual Status StartIOTrace(const TraceOptions& /*options*/,
+                              std::unique_ptr<TraceWriter>&& /*trace_writer*/) {
+    return Status::NotSupported("StartIOTrace");
+  }
+  virtual Status EndIOTrace() { return Status::NotSupported("EndIOTrace"); }
+
  private:
   template <typename OpenRaw>
   static Status Adopt(std::unique_ptr<DB>* dbptr, OpenRaw open_raw) {
@@ -922,71 +995,5 @@ class VARVE_EXPORT DB {
     return s;
   }
 };
-
-inline DB::SizeApproximationFlags operator&(DB::SizeApproximationFlags a,
-                                            DB::SizeApproximationFlags b) {
-  return static_cast<DB::SizeApproximationFlags>(static_cast<uint8_t>(a) & static_cast<uint8_t>(b));
-}
-
-inline DB::SizeApproximationFlags operator|(DB::SizeApproximationFlags a,
-                                            DB::SizeApproximationFlags b) {
-  return static_cast<DB::SizeApproximationFlags>(static_cast<uint8_t>(a) | static_cast<uint8_t>(b));
-}
-
-inline Status DB::GetApproximateSizes(ColumnFamilyHandle* column_family, const Range* ranges, int n,
-                                      uint64_t* sizes, SizeApproximationFlags include_flags) {
-  const auto has = [include_flags](SizeApproximationFlags flag) {
-    return (include_flags & flag) == flag;
-  };
-  SizeApproximationOptions options;
-  options.include_memtables = has(SizeApproximationFlags::INCLUDE_MEMTABLES);
-  options.include_files = has(SizeApproximationFlags::INCLUDE_FILES);
-  return GetApproximateSizes(options, column_family, ranges, n, sizes);
-}
-
-inline std::vector<Status> DB::MultiGet(const ReadOptions& options,
-                                        const std::vector<ColumnFamilyHandle*>& column_families,
-                                        const std::vector<Slice>& keys,
-                                        std::vector<std::string>* values,
-                                        std::vector<std::string>* timestamps) {
-  const size_t n = keys.size();
-  std::vector<Status> statuses(n);
-  values->assign(n, std::string());
-  if (timestamps != nullptr) timestamps->assign(n, std::string());
-  if (column_families.size() != n) {
-    statuses.assign(n, Status::InvalidArgument("MultiGet: one column family per key needed"));
-    return statuses;
-  }
-  std::vector<ColumnFamilyHandle*> families(column_families);
-  std::vector<PinnableSlice> pinned;
-  pinned.reserve(n);
-  for (size_t i = 0; i < n; ++i) pinned.emplace_back(&(*values)[i]);
-  MultiGet(options, n, families.data(), keys.data(), pinned.data(),
-           timestamps == nullptr ? nullptr : timestamps->data(), statuses.data());
-  for (size_t i = 0; i < n; ++i) {
-    if (statuses[i].ok() && pinned[i].IsPinned()) {
-      (*values)[i].assign(pinned[i].data(), pinned[i].size());
-    }
-  }
-  return statuses;
-}
-
-// Deletes a closed database with all its files; waits for tables to be deleted at the rate of
-// sst_file_manager. OK if there is none. In wal_dir only logs are deleted, in db_paths and cf_paths
-// only tables, and nothing in directories that belong to another database.
-VARVE_EXPORT Status DestroyDB(const std::string& name, const Options& options,
-                              const std::vector<ColumnFamilyDescriptor>& column_families =
-                                  std::vector<ColumnFamilyDescriptor>());
-
-// Repairs a database that cannot be opened, and keeps all readable data; a healthy one is not
-// changed, and no data is deleted: see varve/utilities/repair.h, which also offers a dry run and a
-// report. Unlisted column families get `unknown_cf_opts`; without it they are InvalidArgument. The
-// last form uses the options for all column families.
-VARVE_EXPORT Status RepairDB(const std::string& dbname, const DBOptions& db_options,
-                             const std::vector<ColumnFamilyDescriptor>& column_families);
-VARVE_EXPORT Status RepairDB(const std::string& dbname, const DBOptions& db_options,
-                             const std::vector<ColumnFamilyDescriptor>& column_families,
-                             const ColumnFamilyOptions& unknown_cf_opts);
-VARVE_EXPORT Status RepairDB(const std::string& dbname, const Options& options);
 
 }  // namespace varve

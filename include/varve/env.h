@@ -3,6 +3,10 @@
 
 // Env provides files, threads and time to a database, in its classic form. Code that only supplies
 // storage should subclass FileSystem (file_system.h) and combine it with NewCompositeEnv.
+//
+// A program rarely needs more of this header than Env::Default(), NewMemEnv() for tests, and
+// SetBackgroundThreads(). The interfaces of files below are what an Env of a program's own
+// implements.
 
 #include <cassert>
 #include <cstdarg>
@@ -43,9 +47,11 @@ struct DBOptions;
 struct ImmutableDBOptions;
 struct ThreadStatus;
 
-// Bytes of the alignment for direct I/O unless a file requires another.
+// Alignment in bytes for direct I/O unless a file requires another.
 constexpr size_t kDefaultPageSize = 4 * 1024;
 
+// Priority of threads for the processor, see Env::LowerThreadPoolCPUPriority. kLow is the nice
+// value 19, kIdle the policy SCHED_IDLE.
 enum class CpuPriority { kIdle = 0, kLow = 1, kNormal = 2, kHigh = 3 };
 
 // Says how a file is opened. The defaults are those of a default DBOptions.
@@ -59,7 +65,8 @@ struct VARVE_EXPORT EnvOptions {
   bool use_mmap_reads = false;
   // Writes through mappings of growing pieces of the file.
   bool use_mmap_writes = false;
-  // Use O_DIRECT. Not together with mappings.
+  // Opens files for reading, and below for writing, with O_DIRECT, which passes the system's page
+  // cache by. Not together with mappings.
   bool use_direct_reads = false;
   bool use_direct_writes = false;
   // Preallocates space with fallocate if the file system can.
@@ -82,7 +89,12 @@ struct VARVE_EXPORT EnvOptions {
 
 // Thread-safe. Subclass it, or EnvWrapper, to supply files, threads or time. The library reaches
 // overridden file functions through the adapter that GetFileSystem() returns. Overridden functions
-// must not throw.
+// must not throw. An Env outlives all databases and objects that use it.
+//
+// Functions that return a Status return NotFound or an IOError with subcode kPathNotFound if a file
+// does not exist. The defaults of functions that are not pure return NotSupported, or do nothing
+// for hints, unless their comment says what they do. Outputs are unspecified after a failure,
+// unless a comment says otherwise.
 class VARVE_EXPORT Env : public Customizable {
  public:
   static const char* Type() { return "Environment"; }
@@ -96,14 +108,17 @@ class VARVE_EXPORT Env : public Customizable {
                                  Env** result, std::shared_ptr<Env>* guard);
 
   struct FileAttributes {
-    std::string name;     // relative to the listed directory
-    uint64_t size_bytes;  // at the time of listing
+    // Name of the file, relative to the listed directory.
+    std::string name;
+    // Size in bytes at the time of the listing.
+    uint64_t size_bytes;
   };
 
   // Makes GetFileSystem() and GetSystemClock() adapters over this object's virtual functions.
   Env();
-  // Makes only the clock an adapter.
+  // The file system is the one given, and only the clock is an adapter.
   explicit Env(const std::shared_ptr<FileSystem>& fs);
+  // Both are those given; databases do not call file and clock functions of this object.
   Env(const std::shared_ptr<FileSystem>& fs, const std::shared_ptr<SystemClock>& clock);
   Env(const Env&) = delete;
   Env& operator=(const Env&) = delete;
@@ -112,9 +127,10 @@ class VARVE_EXPORT Env : public Customizable {
   // Returns the operating system's environment, which is never destroyed and must not be deleted.
   static Env* Default();
 
+  // Returns a name for options text and messages.
   const char* Name() const override { return ""; }
 
-  // Called when a database starts and stops using directories.
+  // Called when a database starts and stops using directories. The defaults do nothing.
   virtual Status RegisterDbPaths(const std::vector<std::string>& paths);
   virtual Status UnregisterDbPaths(const std::vector<std::string>& paths);
 
@@ -127,6 +143,7 @@ class VARVE_EXPORT Env : public Customizable {
                                      std::unique_ptr<RandomAccessFile>* result,
                                      const EnvOptions& options) = 0;
 
+  // Says how long a file will probably exist, so that a device can store such files together.
   enum WriteLifeTimeHint {
     WLTH_NOT_SET = 0,
     WLTH_NONE,
@@ -143,7 +160,7 @@ class VARVE_EXPORT Env : public Customizable {
   virtual Status ReopenWritableFile(const std::string& fname, std::unique_ptr<WritableFile>* result,
                                     const EnvOptions& options);
   // Renames `old_fname` to `fname` and opens it for writing from the start; old bytes may remain
-  // after those written.
+  // after those written. The default renames the file and calls NewWritableFile.
   virtual Status ReuseWritableFile(const std::string& fname, const std::string& old_fname,
                                    std::unique_ptr<WritableFile>* result,
                                    const EnvOptions& options);
@@ -161,23 +178,33 @@ class VARVE_EXPORT Env : public Customizable {
   // Replaces *result with the names in `dir`, without "." and "..", in no particular order.
   // NotFound if the directory does not exist.
   virtual Status GetChildren(const std::string& dir, std::vector<std::string>* result) = 0;
+  // Does the same, with the size of each file. Omits files that vanish while the directory is read.
+  // The default calls GetChildren and GetFileSize.
   virtual Status GetChildrenFileAttributes(const std::string& dir,
                                            std::vector<FileAttributes>* result);
+  // Removes a name. The file's bytes go with its last name and the last open file.
   virtual Status DeleteFile(const std::string& fname) = 0;
   // Sets the size in bytes.
   virtual Status Truncate(const std::string& fname, size_t size);
-  // Fails if the directory exists.
+  // Creates a directory in an existing one. Fails if the directory exists.
   virtual Status CreateDir(const std::string& dirname) = 0;
+  // Does the same, or returns OK if the directory exists. IOError if a file has the name.
   virtual Status CreateDirIfMissing(const std::string& dirname) = 0;
   // Removes an empty directory.
   virtual Status DeleteDir(const std::string& dirname) = 0;
+  // Sets *file_size to the size in bytes.
   virtual Status GetFileSize(const std::string& fname, uint64_t* file_size) = 0;
-  // Returns seconds since the Unix epoch.
+  // Sets *file_mtime to seconds since the Unix epoch.
   virtual Status GetFileModificationTime(const std::string& fname, uint64_t* file_mtime) = 0;
-  // Atomically replaces an existing `target`.
+  // Atomically replaces an existing `target`. The new name is durable when its directory was
+  // synced.
   virtual Status RenameFile(const std::string& src, const std::string& target) = 0;
+  // Gives a file a second name (a hard link). NotSupported if the file system has no such links, or
+  // if the names would be on two of them; callers then copy. IOError if `target` exists.
   virtual Status LinkFile(const std::string& src, const std::string& target);
+  // Returns the number of names that a file has.
   virtual Status NumFileLinks(const std::string& fname, uint64_t* count);
+  // Sets *res to true if both are names of one file.
   virtual Status AreFilesSame(const std::string& first, const std::string& second, bool* res);
 
   // Takes an exclusive lock against other processes and other callers in this one, creating `fname`
@@ -186,12 +213,15 @@ class VARVE_EXPORT Env : public Customizable {
   virtual Status LockFile(const std::string& fname, FileLock** lock) = 0;
   virtual Status UnlockFile(FileLock* lock) = 0;
 
-  // Identify pools of background threads.
+  // Pools of background threads. Flushes run in HIGH, or in LOW if HIGH has no threads;
+  // compactions run in LOW. BOTTOM and USER are for programs. TOTAL is the number of pools.
   enum Priority { BOTTOM, LOW, HIGH, USER, TOTAL };
+  // Returns the name of a pool, such as "Low". It is "Invalid" for TOTAL.
   static std::string PriorityToString(Priority priority);
 
-  // Priorities of requests to a rate limiter.
-  enum IOPriority { IO_LOW = 0, IO_MID = 1, IO_HIGH = 2, IO_USER = 3, IO_TOTAL = 4 };
+  // Priorities of requests to a rate limiter. IO_TOTAL stands for no priority: the request is not
+  // charged, or, in questions, for all priorities together.
+  enum IOPriority : int { IO_LOW = 0, IO_MID = 1, IO_HIGH = 2, IO_USER = 3, IO_TOTAL = 4 };
 
   // The operation an I/O request belongs to. 0x80..0xFE are for programs' own file systems.
   enum class IOActivity : uint8_t {
@@ -335,13 +365,17 @@ class VARVE_EXPORT Env : public Customizable {
     kCustomIOActivityFE = 0xFE,
     kUnknown = 0xFF,
   };
+  // Returns a readable name of an activity. Examples are "Flush", "CustomIOActivity8A", "Unknown"
+  // and "Invalid".
   static std::string IOActivityToString(IOActivity activity);
 
   // Runs function(arg) once on a thread of pool `pri`. A `tag` that is not null identifies the job
-  // for UnSchedule, which calls unschedFunction(arg) for each job that it removes.
+  // for UnSchedule, which calls unschedFunction(arg) for each job that it removes. Jobs of a pool
+  // start in the order in which they were scheduled.
   virtual void Schedule(void (*function)(void* arg), void* arg, Priority pri = LOW,
                         void* tag = nullptr, void (*unschedFunction)(void* arg) = nullptr) = 0;
-  // Removes the waiting jobs of `tag` and returns their number; a running job is not affected.
+  // Removes the waiting jobs of `tag` and returns their number; a running job is not affected. The
+  // default removes nothing and returns 0.
   virtual int UnSchedule(void* tag, Priority pri);
   // Runs function(arg) on a new thread.
   virtual void StartThread(void (*function)(void* arg), void* arg) = 0;
@@ -360,10 +394,11 @@ class VARVE_EXPORT Env : public Customizable {
   }
   // Waits for every thread that StartThread started.
   virtual void WaitForJoin() {}
-  // Reserve and release threads of a pool; both return the number of threads.
+  // Reserve and release threads of a pool; both return the number of threads. The defaults reserve
+  // nothing and return 0.
   virtual int ReserveThreads(int threads_to_be_reserved, Priority pri);
   virtual int ReleaseThreads(int threads_to_be_released, Priority pri);
-  // Returns the number of jobs that wait for a thread.
+  // Returns the number of jobs that wait for a thread. The default returns 0.
   virtual unsigned int GetThreadPoolQueueLen(Priority pri = LOW) const;
 
   // Returns a directory that tests may write to, creating it if missing.
@@ -371,7 +406,8 @@ class VARVE_EXPORT Env : public Customizable {
   // Makes a logger that appends to `fname`.
   virtual Status NewLogger(const std::string& fname, std::shared_ptr<Logger>* result);
 
-  // SystemClock defines the meaning of these.
+  // The time, with the meaning and the units that these functions have in SystemClock. Databases
+  // use GetSystemClock(), which leads here unless the constructor was given another clock.
   virtual uint64_t NowMicros() = 0;
   virtual uint64_t NowNanos() { return NowMicros() * 1000; }
   virtual uint64_t NowCPUNanos() { return 0; }
@@ -381,12 +417,16 @@ class VARVE_EXPORT Env : public Customizable {
 
   // Writes the NUL-terminated host name to name[0, len).
   virtual Status GetHostName(char* name, uint64_t len) = 0;
+  // Does the same for a string of any length up to 256. The default calls GetHostName.
   virtual Status GetHostNameString(std::string* result);
+  // Returns the path itself if it is absolute, or else puts the working directory before it. The
+  // file need not exist, and links are not followed.
   virtual Status GetAbsolutePath(const std::string& db_path, std::string* output_path) = 0;
 
   // Set and return the number of threads of a pool; with 0 the pool starts no jobs.
   virtual void SetBackgroundThreads(int number, Priority pri = LOW) = 0;
   virtual int GetBackgroundThreads(Priority pri = LOW) = 0;
+  // Would let users other than the owner read new files. No Env of this library supports it.
   virtual Status SetAllowNonOwnerAccess(bool allow_non_owner_access);
   // Grows a pool to `number` threads; never shrinks it.
   virtual void IncBackgroundThreadsIfNeeded(int number, Priority pri) = 0;
@@ -402,7 +442,10 @@ class VARVE_EXPORT Env : public Customizable {
   // Returns a random UUID as 36 lower-case characters.
   virtual std::string GenerateUniqueId();
 
-  // Return `env_options` adjusted to a kind of file.
+  // Return `env_options` adjusted to a kind of file. The defaults turn direct reads off for logs
+  // and MANIFESTs, give written logs the write-back interval of DBOptions::wal_bytes_per_sync and
+  // the buffer limit of the database, and change nothing else. The library opens files through the
+  // functions of the same names in FileSystem.
   virtual EnvOptions OptimizeForLogRead(const EnvOptions& env_options) const;
   virtual EnvOptions OptimizeForManifestRead(const EnvOptions& env_options) const;
   virtual EnvOptions OptimizeForLogWrite(const EnvOptions& env_options,
@@ -415,13 +458,17 @@ class VARVE_EXPORT Env : public Customizable {
   virtual EnvOptions OptimizeForBlobFileRead(const EnvOptions& env_options,
                                              const ImmutableDBOptions& db_options) const;
 
-  // Lists the threads of the pools and their state (thread_status.h).
+  // Lists the threads of the pools and their state (thread_status.h). An Env without threads of its
+  // own returns NotSupported.
   virtual Status GetThreadList(std::vector<ThreadStatus>* thread_list);
-  // Returns a number that identifies the calling thread within the process.
+  // Returns a number that identifies the calling thread within the process. The default is the
+  // number that the system gives it (gettid).
   virtual uint64_t GetThreadID() const;
   // Returns the bytes free for unprivileged users on the file system that holds `path`.
   virtual Status GetFreeSpace(const std::string& path, uint64_t* diskfree);
+  // Sets *is_dir for an existing path.
   virtual Status IsDirectory(const std::string& path, bool* is_dir);
+  // Resets options that this Env does not support. The default resets none.
   virtual void SanitizeEnvOptions(EnvOptions* env_opts) const;
 
   // Never null. The references are valid as long as the Env.
@@ -447,20 +494,29 @@ class VARVE_EXPORT SequentialFile {
   virtual Status Read(size_t n, Slice* result, char* scratch) = 0;
   // Skips n bytes. Stops at the end of the file and returns OK.
   virtual Status Skip(uint64_t n) = 0;
+  // True if reads bypass the system's cache. Then PositionedRead is used, and offset, length and
+  // scratch are multiples of the alignment that the next function returns, in bytes.
   virtual bool use_direct_io() const { return false; }
   virtual size_t GetRequiredBufferAlignment() const { return kDefaultPageSize; }
-  // Drops the range from the system's cache; length 0 means up to the end.
+  // Drops the range from the system's cache; length 0 means up to the end. NotSupported unless
+  // overridden.
   virtual Status InvalidateCache(size_t offset, size_t length);
   // Used with direct I/O: offset, n and scratch must be aligned.
   virtual Status PositionedRead(uint64_t offset, size_t n, Slice* result, char* scratch);
 };
 
+// One read of RandomAccessFile::MultiRead. The caller owns it and its memory.
 struct ReadRequest {
-  uint64_t offset;  // bytes from the start
-  size_t len;       // bytes
-  char* scratch;    // at least len bytes
-  Slice result;     // out; shorter than len only at the end of the file
-  Status status;    // out
+  // Position of the first byte in the file, and number of bytes to read.
+  uint64_t offset;
+  size_t len;
+  // Memory for at least len bytes.
+  char* scratch;
+  // Set by the read: the bytes, which may lie in scratch. Fewer than len only at the end of the
+  // file.
+  Slice result;
+  // Set by the read: its result.
+  Status status;
 };
 
 // A file that many threads may read at any offset.
@@ -476,15 +532,20 @@ class VARVE_EXPORT RandomAccessFile {
   // Hints that the range will be read soon.
   virtual Status Prefetch(uint64_t offset, size_t n);
   // Executes every request, each with its own status. The returned status is for the call itself.
+  // The default calls Read for each.
   virtual Status MultiRead(ReadRequest* reqs, size_t num_reqs);
   // Writes an identifier of at most max_size bytes that is stable while the file exists and is no
   // prefix of another's. Returns its length, or 0 if there is none.
   virtual size_t GetUniqueId(char* id, size_t max_size) const;
 
+  // Says how the file will be read from now on. The default ignores it.
   enum AccessPattern { NORMAL, RANDOM, SEQUENTIAL, WILLNEED, DONTNEED };
   virtual void Hint(AccessPattern pattern);
+  // True if offset, n and scratch of reads must be multiples of the alignment that the next
+  // function returns, in bytes.
   virtual bool use_direct_io() const { return false; }
   virtual size_t GetRequiredBufferAlignment() const { return kDefaultPageSize; }
+  // Drops the range from the system's cache; length 0 means up to the end.
   virtual Status InvalidateCache(size_t offset, size_t length);
   // Returns the file's size in bytes.
   virtual Status GetFileSize(uint64_t* result);
@@ -501,7 +562,10 @@ class VARVE_EXPORT WritableFile {
   WritableFile& operator=(const WritableFile&) = delete;
   virtual ~WritableFile() = default;
 
+  // Writes all of `data` after what was written before. After an error the end of the file is
+  // unknown, and the library writes no more to it.
   virtual Status Append(const Slice& data) = 0;
+  // Does the same, and may compare the checksum. The default does not.
   virtual Status Append(const Slice& data, const DataVerificationInfo& verification_info);
   // Used with direct I/O: data and offset are aligned; a partly filled last page is written again.
   virtual Status PositionedAppend(const Slice& data, uint64_t offset);
@@ -509,8 +573,10 @@ class VARVE_EXPORT WritableFile {
                                   const DataVerificationInfo& verification_info);
   // Sets the size; called before Close to remove padding.
   virtual Status Truncate(uint64_t size);
+  // Closes the file, without a promise of durability. The library calls it once, last.
   virtual Status Close() = 0;
-  // Passes buffered bytes to the operating system.
+  // Passes buffered bytes to the operating system: from then on they may be lost by a power loss,
+  // but not by the end of the process.
   virtual Status Flush() = 0;
   // Makes the written bytes durable.
   virtual Status Sync() = 0;
@@ -518,8 +584,13 @@ class VARVE_EXPORT WritableFile {
   virtual Status Fsync() { return Sync(); }
   // True if Sync may run while another thread appends.
   virtual bool IsSyncThreadSafe() const { return false; }
+  // True if PositionedAppend is used, with data and offsets that are multiples of the alignment
+  // that the next function returns, in bytes.
   virtual bool use_direct_io() const { return false; }
   virtual size_t GetRequiredBufferAlignment() const { return kDefaultPageSize; }
+  // Set and return the priority with which writes are charged to a rate limiter, and how long the
+  // file will probably exist. The built-in files keep the priority; the library charges writes
+  // itself.
   virtual void SetIOPriority(Env::IOPriority pri) { io_priority_ = pri; }
   virtual Env::IOPriority GetIOPriority() { return io_priority_; }
   virtual void SetWriteLifeTimeHint(Env::WriteLifeTimeHint hint) { write_hint_ = hint; }
@@ -528,17 +599,22 @@ class VARVE_EXPORT WritableFile {
   virtual uint64_t GetFileSize() { return 0; }
   // Sets the bytes by which PrepareWrite extends the reserved space; 0 reserves nothing.
   virtual void SetPreallocationBlockSize(size_t size) { preallocation_block_size_ = size; }
+  // Return how far space was reserved: the block size in bytes, and the number of blocks.
   virtual void GetPreallocationStatus(size_t* block_size, size_t* last_allocated_block) {
     *block_size = preallocation_block_size_;
     *last_allocated_block = last_preallocated_block_;
   }
+  // Writes an identifier of at most max_size bytes that no other file has, and returns its length;
+  // 0: there is none.
   virtual size_t GetUniqueId(char* id, size_t max_size) const;
+  // Drops the range from the system's cache; length 0 means up to the end.
   virtual Status InvalidateCache(size_t offset, size_t length);
   // Starts write-back of the range, without a promise of durability.
   virtual Status RangeSync(uint64_t offset, uint64_t nbytes);
   // Reserves space for a write of len bytes at offset. Failures are not reported, as the write
   // itself will fail.
   virtual void PrepareWrite(size_t offset, size_t len);
+  // Reserves space for `len` bytes from `offset` on. The default does nothing.
   virtual Status Allocate(uint64_t offset, uint64_t len);
 
  protected:
@@ -554,7 +630,8 @@ class VARVE_EXPORT WritableFile {
   const bool strict_bytes_per_sync_;
 };
 
-// A file that one thread at a time reads and writes at any offset.
+// A file that one thread at a time reads and writes at any offset. A write beyond the end makes the
+// file longer. Read, Flush, Sync, Fsync and Close have the meaning that they have for files above.
 class VARVE_EXPORT RandomRWFile {
  public:
   RandomRWFile() = default;
@@ -562,8 +639,11 @@ class VARVE_EXPORT RandomRWFile {
   RandomRWFile& operator=(const RandomRWFile&) = delete;
   virtual ~RandomRWFile() = default;
 
+  // True if offsets, lengths and memory must be multiples of the alignment that the next function
+  // returns, in bytes.
   virtual bool use_direct_io() const { return false; }
   virtual size_t GetRequiredBufferAlignment() const { return kDefaultPageSize; }
+  // Writes all of `data` at the offset.
   virtual Status Write(uint64_t offset, const Slice& data) = 0;
   virtual Status Read(uint64_t offset, size_t n, Slice* result, char* scratch) const = 0;
   virtual Status Flush() = 0;
@@ -580,6 +660,7 @@ class VARVE_EXPORT MemoryMappedFileBuffer {
   MemoryMappedFileBuffer& operator=(const MemoryMappedFileBuffer&) = delete;
   virtual ~MemoryMappedFileBuffer() = 0;
 
+  // Returns the first byte of the mapping, and its length in bytes.
   void* GetBase() const { return base_; }
   size_t GetLen() const { return length_; }
 
@@ -588,6 +669,7 @@ class VARVE_EXPORT MemoryMappedFileBuffer {
   const size_t length_;
 };
 
+// An open directory, see Env::NewDirectory.
 class VARVE_EXPORT Directory {
  public:
   Directory() = default;
@@ -596,11 +678,17 @@ class VARVE_EXPORT Directory {
   virtual ~Directory() = default;
 
   // Makes the directory's entries durable. Thread-safe.
+  // A new or renamed file may be lost by a power loss until this was called, even if its bytes
+  // were synced.
   virtual Status Fsync() = 0;
+  // Closes the directory. The destructor does so, too. NotSupported unless overridden.
   virtual Status Close();
+  // Writes an identifier as WritableFile::GetUniqueId does; 0: there is none.
   virtual size_t GetUniqueId(char* id, size_t max_size) const;
 };
 
+// Importance of an entry of the information log. A logger drops entries below its own level;
+// HEADER_LEVEL is for what stands at the start of each file.
 enum InfoLogLevel : unsigned char {
   DEBUG_LEVEL = 0,
   INFO_LEVEL,
@@ -614,6 +702,7 @@ enum InfoLogLevel : unsigned char {
 // Destination of the human-readable log. Thread-safe. Override one of the Logv functions.
 class VARVE_EXPORT Logger {
  public:
+  // Result of GetLogFileSize() of a logger without a file.
   static constexpr size_t kDoNotSupportGetLogFileSize = (std::numeric_limits<size_t>::max)();
 
   explicit Logger(const InfoLogLevel log_level = InfoLogLevel::INFO_LEVEL)
@@ -628,18 +717,23 @@ class VARVE_EXPORT Logger {
   virtual void LogHeader(const char* format, va_list ap) {
     Logv(InfoLogLevel::INFO_LEVEL, format, ap);
   }
+  // Writes an entry. Does nothing unless overridden.
   virtual void Logv(const char* format, va_list ap);
   // Drops entries below GetInfoLogLevel(); marks other entries with their level and passes them to
   // Logv(format, ap).
   virtual void Logv(const InfoLogLevel log_level, const char* format, va_list ap);
   // Returns bytes, or kDoNotSupportGetLogFileSize.
   virtual size_t GetLogFileSize() const { return kDoNotSupportGetLogFileSize; }
+  // Passes buffered entries to the operating system. Does nothing unless overridden.
   virtual void Flush() {}
+  // Return and set the level below which entries are dropped.
   virtual InfoLogLevel GetInfoLogLevel() const { return log_level_; }
   virtual void SetInfoLogLevel(const InfoLogLevel log_level) { log_level_ = log_level; }
 
  protected:
+  // Does what Close() does once. The default does nothing.
   virtual Status CloseImpl();
+  // True after Close().
   bool closed_;
 
  private:
@@ -689,7 +783,7 @@ VARVE_EXPORT void Fatal(Logger* info_log, const char* format, ...) VARVE_PRINTF_
 // returned, except for its name in the directory. The file is removed after a failure.
 VARVE_EXPORT Status WriteStringToFile(Env* env, const Slice& data, const std::string& fname,
                                       bool should_sync = false);
-// Replaces *data with the content of `fname`.
+// Replaces *data with the content of `fname`. After an error *data is empty.
 VARVE_EXPORT Status ReadFileToString(Env* env, const std::string& fname, std::string* data);
 
 // Returns an Env with files in memory and everything else from base_env, which must outlive it. The

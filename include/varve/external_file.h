@@ -17,11 +17,14 @@
 namespace varve {
 
 class ColumnFamilyHandle;
+// PreparedFileInfo is opaque.
+struct PreparedFileInfo;
 
 // Files to ingest into one column family.
 struct IngestExternalFileArg {
   ColumnFamilyHandle* column_family = nullptr;
-  std::vector<std::string> external_files;  // Of overlapping files later ones are newer.
+  // Paths of the files. If files overlap, later ones are newer.
+  std::vector<std::string> external_files;
   IngestExternalFileOptions options;
 
   // Checksums of whole files, one per file, or none: they are then computed if the database stores
@@ -29,6 +32,11 @@ struct IngestExternalFileArg {
   std::vector<std::string> files_checksums;
   std::vector<std::string> files_checksum_func_names;
   Temperature file_temperature = Temperature::kUnknown;
+
+  // ExternalSstFileInfo::prepared_file_info of each file, or none; null for a file without. Spares
+  // the reads that find the bounds of the file. Used until the call returns, not owned.
+  // InvalidArgument if the number is wrong, or one is of another file.
+  std::vector<const PreparedFileInfo*> file_infos;
 
   // The files replace what the column family holds in this range; all of it if neither limit is
   // given. Only whole tables are replaced. InvalidArgument if a table or a file reaches over a
@@ -39,6 +47,13 @@ struct IngestExternalFileArg {
 // Files staged by DB::PrepareFileIngestion, for one commit. Deleting it aborts what is not
 // committed. It may outlive the database; closing the database aborts it, and later calls return
 // ShutdownInProgress. Used by one thread at a time.
+//
+// DB::CommitFileIngestionHandles returns InvalidArgument, with the other handles still prepared, if
+// a handle is null, of another database, given twice, or was committed or aborted before, or if two
+// handles have files for one column family and only one of them has ingest_behind. Any refusal
+// before the installation begins, such as Busy in a callback of a flush, leaves them prepared. Once
+// it has begun, an error aborts all handles: nothing of them is in the database, and their staged
+// files are removed.
 class VARVE_EXPORT FileIngestionHandle {
  public:
   virtual ~FileIngestionHandle() = default;

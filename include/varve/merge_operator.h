@@ -1,7 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-//
-// MergeOperator turns the operands that DB::Merge() writes into a value. Implemented by the user.
+/// MergeOperator turns the operands that DB::Merge() writes into a value. Implemented by the user;
+/// built-in ones are in utilities/merge_operators.h.
+///
+/// DB::Merge() stores an operand without reading the key, which costs no more than a Put. A read
+/// that meets operands collects them up to the newest value or deletion, and calls FullMergeV3();
+/// compactions do the same where they see the base value, and combine operands by
+/// PartialMergeMulti() where they do not. The name is stored in tables and OPTIONS files: see
+/// ColumnFamilyOptions::allow_other_merge_operator.
+///
+///   class MaxOperator : public varve::AssociativeMergeOperator {
+///    public:
+///     const char* Name() const override { return "MaxOperator"; }
+///     bool Merge(const varve::Slice&, const varve::Slice* before, const varve::Slice& value,
+///                std::string* result, varve::Logger*) const override {
+///       const bool keeps = before != nullptr && before->compare(value) > 0;
+///       *result = (keeps ? *before : value).ToString();
+///       return true;
+///     }
+///   };
+///   options.merge_operator = std::make_shared<MaxOperator>();
 
 #include <deque>
 #include <memory>
@@ -14,6 +32,7 @@
 #include "varve/export.h"
 #include "varve/slice.h"
 #include "varve/status.h"
+#include "varve/wide_columns.h"
 
 namespace varve {
 
@@ -35,6 +54,7 @@ class VARVE_EXPORT MergeOperator : public Customizable {
 
   static const char* Type() { return "MergeOperator"; }
 
+  /// Input of FullMergeV2(). Everything is valid during the call only.
   struct MergeOperationInput {
     explicit MergeOperationInput(const Slice& _key, const Slice* _existing_value,
                                  const std::vector<Slice>& _operand_list, Logger* _logger)
@@ -43,11 +63,13 @@ class VARVE_EXPORT MergeOperator : public Customizable {
           operand_list(_operand_list),
           logger(_logger) {}
 
+    /// The key without timestamp, in case that the operation depends on it.
     const Slice& key;
     /// Null: there is no base value. An empty base value is a pointer to an empty slice.
     const Slice* existing_value;
     /// Oldest first, at least one.
     const std::vector<Slice>& operand_list;
+    /// The database's LOG, or null.
     Logger* logger;
   };
 
@@ -64,6 +86,7 @@ class VARVE_EXPORT MergeOperator : public Customizable {
     kOpFailureScopeMax,
   };
 
+  /// Output of FullMergeV2().
   struct MergeOperationOutput {
     explicit MergeOperationOutput(std::string& _new_value, Slice& _existing_operand)
         : new_value(_new_value), existing_operand(_existing_operand) {}
@@ -77,10 +100,10 @@ class VARVE_EXPORT MergeOperator : public Customizable {
     OpFailureScope op_failure_scope = OpFailureScope::kDefault;
   };
 
-  /// Input of FullMergeV3(); values are plain, as Varve has no wide columns.
+  /// Input of FullMergeV3().
   struct MergeOperationInputV3 {
-    /// No base value, or the base value.
-    using ExistingValue = std::variant<std::monostate, Slice>;
+    /// No base value, a plain base value, or the columns of an entity by ascending name.
+    using ExistingValue = std::variant<std::monostate, Slice, WideColumns>;
     using OperandList = std::vector<Slice>;
 
     explicit MergeOperationInputV3(const Slice& _key, ExistingValue&& _existing_value,
@@ -90,16 +113,23 @@ class VARVE_EXPORT MergeOperator : public Customizable {
           operand_list(_operand_list),
           logger(_logger) {}
 
+    /// The key without timestamp, in case that the operation depends on it.
     const Slice& key;
+    /// The newest value beneath the operands, or none if the key did not exist or was deleted.
     ExistingValue existing_value;
     /// Oldest first, at least one.
     const OperandList& operand_list;
+    /// The database's LOG, or null.
     Logger* logger;
   };
 
+  /// Output of FullMergeV3().
   struct MergeOperationOutputV3 {
-    /// A new value, or one of the input slices, which is used without a copy.
-    using NewValue = std::variant<std::string, Slice>;
+    /// Names and values of columns, in any order.
+    using NewColumns = std::vector<std::pair<std::string, std::string>>;
+    /// A new plain value; the columns of a new entity; or one of the input slices, which is used as
+    /// a plain value without a copy.
+    using NewValue = std::variant<std::string, NewColumns, Slice>;
 
     /// An empty string at first.
     NewValue new_value;
@@ -108,7 +138,8 @@ class VARVE_EXPORT MergeOperator : public Customizable {
   };
 
   /// Applies all operands to the base value; this is the form that the engine calls. False: the
-  /// values are corrupt. The default calls FullMergeV2().
+  /// values are corrupt. The default calls FullMergeV2(): for an entity with its default column, or
+  /// an empty value if it has none; the result replaces that column, and the others stay.
   virtual bool FullMergeV3(const MergeOperationInputV3& merge_in,
                            MergeOperationOutputV3* merge_out) const;
 
@@ -145,6 +176,7 @@ class VARVE_EXPORT MergeOperator : public Customizable {
 };
 
 /// A merge operator whose operands and values have the same format, such as numbers to be added.
+/// One function then serves as full and as partial merge.
 class VARVE_EXPORT AssociativeMergeOperator : public MergeOperator {
  public:
   ~AssociativeMergeOperator() override = default;

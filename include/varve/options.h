@@ -3,8 +3,17 @@
 
 // Options of a column family, of a database, and of single calls.
 //
+// The defaults suit a server with a few GiB of memory and an SSD. Most programs set
+// create_if_missing, a block cache and a filter policy (table.h), and write_buffer_size. Text
+// forms of all options are in convenience.h; the options of a closed database are in its OPTIONS
+// file (utilities/options_util.h). DB::Open checks all options and returns InvalidArgument or
+// NotSupported, naming the option, before it touches the directory; values that only make no sense
+// are replaced, as their comments say, and DB::GetOptions returns those in force.
+//
 // "Dynamic", "Refused" and "Advisory" are explained in advanced_options.h. All structs are plain
-// values. Objects behind raw pointers belong to the caller and must outlive their use.
+// values, and copies are independent, except for the objects that they point to. Objects behind
+// raw pointers belong to the caller and must outlive their use; those behind shared pointers are
+// shared.
 
 #include <atomic>
 #include <chrono>
@@ -47,14 +56,19 @@ class SstFileManager;
 class SstPartitionerFactory;
 class Statistics;
 class TableFactory;
+class WalFilter;
 struct DbPath;
 struct Options;
 struct TableProperties;
 
 // ---- Column family ----
 
+// Options of one column family: the order of its keys, how its data is merged, filtered,
+// compressed and laid out in levels. The database-wide ones are in DBOptions.
 struct VARVE_EXPORT ColumnFamilyOptions : public AdvancedColumnFamilyOptions {
+  // Sets the defaults, with a new factory of block-based tables.
   ColumnFamilyOptions();
+  // Copies the options of a column family out of `options`.
   explicit ColumnFamilyOptions(const Options& options);
 
   // Presets. Each changes this object and returns it.
@@ -70,6 +84,11 @@ struct VARVE_EXPORT ColumnFamilyOptions : public AdvancedColumnFamilyOptions {
   // Suits heavy writing with leveled compaction: memtables of memtable_memory_budget bytes in
   // total, and an L1 of the same size.
   ColumnFamilyOptions* OptimizeLevelStyleCompaction(uint64_t memtable_memory_budget = 512 << 20);
+
+  // Suits heavy writing where space matters less: universal compaction, and up to six memtables of
+  // a quarter of memtable_memory_budget bytes, of which two are flushed at once.
+  ColumnFamilyOptions* OptimizeUniversalStyleCompaction(uint64_t memtable_memory_budget = 512
+                                                                                          << 20);
 
   // Writes one line per option to `log`.
   void Dump(Logger* log) const;
@@ -88,9 +107,9 @@ struct VARVE_EXPORT ColumnFamilyOptions : public AdvancedColumnFamilyOptions {
   // Never written to OPTIONS files.
   bool allow_other_merge_operator = false;
 
-  // Drops or changes entries in compactions. The factory makes one filter per compaction and may
-  // not be set together with compaction_filter. compaction_filter is not owned, and several threads
-  // call it.
+  // Drops or changes entries in compactions (compaction_filter.h). The factory makes one filter
+  // per compaction and may not be set together with compaction_filter (InvalidArgument).
+  // compaction_filter is not owned, and several threads call it.
   const CompactionFilter* compaction_filter = nullptr;
   std::shared_ptr<CompactionFilterFactory> compaction_filter_factory = nullptr;
 
@@ -103,10 +122,13 @@ struct VARVE_EXPORT ColumnFamilyOptions : public AdvancedColumnFamilyOptions {
   // them.
   std::shared_ptr<ConcurrentTaskLimiter> compaction_thread_limiter = nullptr;
 
-  // Bytes in a memtable before it is flushed; smaller values are raised to 64 KiB. Dynamic.
+  // Bytes in a memtable before it is flushed; smaller values are raised to 64 KiB. Larger
+  // memtables mean fewer and larger files, less compaction, and longer recovery; a column family
+  // may hold max_write_buffer_number of them. Dynamic.
   size_t write_buffer_size = 64 << 20;
 
-  // Codec of all levels that no other option sets. Dynamic.
+  // Codec of all levels that no other option sets. A codec that this build lacks
+  // (GetSupportedCompressions()) is refused with NotSupported. Dynamic.
   CompressionType compression = kLZ4Compression;
 
   // Codec of the last level that has data; kDisableCompressionOption: as other levels. Dynamic.
@@ -114,12 +136,17 @@ struct VARVE_EXPORT ColumnFamilyOptions : public AdvancedColumnFamilyOptions {
 
   // Used with bottommost_compression if its `enabled` is set. Dynamic.
   CompressionOptions bottommost_compression_opts;
-  CompressionOptions compression_opts;  // Dynamic.
 
-  // Number of L0 files that starts a compaction. At least 1. Dynamic.
+  // Level, dictionary and threads of the codec above (compression_type.h). Dynamic.
+  CompressionOptions compression_opts;
+
+  // Number of L0 files that starts a compaction. At least 1. A smaller number makes reads look
+  // into fewer files and writes cost more compaction. Dynamic.
   int level0_file_num_compaction_trigger = 4;
 
-  // Extracts prefixes for prefix filters and prefix scans. nullptr: none. Dynamic.
+  // Extracts prefixes for prefix filters and prefix scans (slice_transform.h). nullptr: none.
+  // Tables store the name; a table that was written with another extractor is read without its
+  // prefix filter. Dynamic.
   std::shared_ptr<const SliceTransform> prefix_extractor = nullptr;
 
   // Target bytes of L1 when level_compaction_dynamic_level_bytes is false. Dynamic.
@@ -157,26 +184,32 @@ enum class WALRecoveryMode : char {
   kSkipAnyCorruptedRecords = 0x03,
 };
 
+// A directory of tables, with the bytes that should go into it.
 struct DbPath {
   DbPath() = default;
   DbPath(const std::string& p, uint64_t t) : path(p), target_size(t) {}
 
   std::string path;
-  uint64_t target_size = 0;  // Desired number of bytes in `path`.
+  uint64_t target_size = 0;  // Number of bytes that should go into `path`.
 };
 
 // Value of db_host_id that stands for this machine's host name.
 VARVE_EXPORT extern const char* const kHostnameForDbHostId;
 
+// Options of a database: opening and recovery, its surroundings, files, background work, memory,
+// statistics, and how writers cooperate. They apply to all column families.
 struct VARVE_EXPORT DBOptions {
   DBOptions() = default;
+  // Copies the options of a database out of `options`.
   explicit DBOptions(const Options& options);
 
   // Suits a database of less than about 1 GiB: at most 5000 open tables, memtables charged to the
   // cache.
   DBOptions* OptimizeForSmallDb(std::shared_ptr<Cache>* cache = nullptr);
 
-  // Sets the number of background threads (at least 1).
+  // Allows total_threads (at least 1) background jobs at once: sets max_background_jobs, and the
+  // pools of `env`, which other databases may share, to total_threads threads for compactions and
+  // one for flushes.
   DBOptions* IncreaseParallelism(int total_threads = 16);
 
   // Writes one line per option to `log`.
@@ -184,8 +217,12 @@ struct VARVE_EXPORT DBOptions {
 
   // ---- Opening ----
 
+  // DB::Open creates a database, or column families, that do not exist. False: it returns
+  // InvalidArgument for them, and creates nothing.
   bool create_if_missing = false;
   bool create_missing_column_families = false;
+  // DB::Open returns InvalidArgument if the database exists; meant for programs that must begin
+  // with an empty one.
   bool error_if_exists = false;
 
   // Advisory: always as true. Damage fails the call that meets it, and a failed write stops writes.
@@ -218,6 +255,7 @@ struct VARVE_EXPORT DBOptions {
   // per table; it checks only that the tables exist.
   bool skip_checking_sst_file_sizes_on_db_open = false;
 
+  // Says how DB::Open treats damage in the write-ahead log; the modes are described above.
   WALRecoveryMode wal_recovery_mode = WALRecoveryMode::kPointInTimeRecovery;
 
   // If tables or the end of the MANIFEST are missing, DB::Open does not fail but returns each
@@ -230,7 +268,8 @@ struct VARVE_EXPORT DBOptions {
   // (utilities/repair.h) keeps more: all readable data.
   bool best_efforts_recovery = false;
 
-  // Keeps recovered data in memory where it fits instead of flushing it at open.
+  // Keeps recovered data in memory where it fits instead of flushing it at open, so that opening
+  // is fast. The logs stay, and the next opening replays them again.
   bool avoid_flush_during_recovery = false;
 
   // Closes without flushing: data written with disableWAL is lost. Dynamic.
@@ -238,7 +277,8 @@ struct VARVE_EXPORT DBOptions {
 
   // ---- Surroundings ----
 
-  Env* env = Env::Default();                            // Not owned.
+  // Supplies files, threads and time. nullptr: Env::Default(). Not owned.
+  Env* env = Env::Default();
   std::shared_ptr<RateLimiter> rate_limiter = nullptr;  // Limits flushes and compactions.
   // Limits the space of tables and the rate of their deletion (sst_file_manager.h). Databases may
   // share it. nullptr: no limits.
@@ -248,7 +288,10 @@ struct VARVE_EXPORT DBOptions {
 
   // Destination of log messages; nullptr: a LOG file in the database's directory (or db_log_dir).
   std::shared_ptr<Logger> info_log = nullptr;
+  // Messages of lower importance are not written to info_log.
   InfoLogLevel info_log_level = INFO_LEVEL;
+  // Directory of the LOG files; empty: that of the database. The files of several databases in one
+  // such directory differ by name.
   std::string db_log_dir = "";
   size_t max_log_file_size = 0;      // Bytes before a new LOG is begun; 0: never.
   size_t log_file_time_to_roll = 0;  // Seconds before a new LOG is begun; 0: never.
@@ -256,7 +299,9 @@ struct VARVE_EXPORT DBOptions {
 
   // ---- Files ----
 
-  // Limit of open tables; -1: none, and DB::Open fails if a table cannot be opened. Dynamic.
+  // Limit of open tables; -1: none, and DB::Open fails if a table cannot be opened. Numbers from 0
+  // to 19 count as 20; 10 are set aside for other files. With a limit, tables are opened when they
+  // are first read, and those not used lately are closed. Dynamic.
   int max_open_files = -1;
   int max_file_opening_threads = 16;  // Advisory.
 
@@ -265,7 +310,8 @@ struct VARVE_EXPORT DBOptions {
   // more; no limit with a single column family. Dynamic.
   uint64_t max_total_wal_size = 0;
 
-  // Syncs with fsync instead of fdatasync.
+  // Syncs with fsync instead of fdatasync. The latter suffices, as file sizes are among what it
+  // makes durable.
   bool use_fsync = false;
 
   // Directories of the tables of column families without cf_paths (see there); empty: the
@@ -275,7 +321,8 @@ struct VARVE_EXPORT DBOptions {
   // Directory of the logs; empty: the database's. It is created if missing, but must exist if the
   // database was last opened with it and create_if_missing is false. Read-only opens do not require
   // it. An open with another directory than before is refused while the old one's logs hold data
-  // that is in no table; creating a database is refused if the directory has logs.
+  // that is in no table; creating a database is refused if the directory has logs. An open database
+  // locks it, by a file LOCK there, so that no other, such as a copy of it, uses the same logs.
   std::string wal_dir = "";
 
   // Microseconds between attempts to delete obsolete files whose deletion failed. Files are deleted
@@ -307,12 +354,15 @@ struct VARVE_EXPORT DBOptions {
   bool allow_mmap_reads = false;                        // Maps tables into memory.
   bool allow_mmap_writes = false;                       // Refused unless false.
   bool use_direct_reads = false;                        // Reads tables past the system's cache.
-  bool use_direct_io_for_flush_and_compaction = false;  // Flushes and compactions do so, too.
+  bool use_direct_io_for_flush_and_compaction = false;  // Flushes and compactions write past it.
 
   bool allow_fallocate = true;  // Reserves space ahead of appends.
   // Child programs started by exec() do not inherit open tables, logs and MANIFESTs.
   bool is_fd_close_on_exec = true;
   bool advise_random_on_open = true;  // Advisory: the system gets no advice on how tables are read.
+
+  // The slowest level of block caches that may be used. Advisory: caches have one level.
+  CacheTier lowest_used_cache_tier = CacheTier::kNonVolatileBlockTier;
 
   // Bytes read ahead by compactions. Advisory: inputs are read ahead in pieces of a fixed size.
   size_t compaction_readahead_size = 2 * 1024 * 1024;
@@ -320,9 +370,11 @@ struct VARVE_EXPORT DBOptions {
   // Bytes that an appended file may buffer in memory before writing them. Dynamic.
   size_t writable_file_max_buffer_size = 1024 * 1024;
 
-  // Bytes of a table or log after which writing out its dirty pages begins; 0: the system decides.
-  // strict_bytes_per_sync also waits for the previous range. Dynamic: for tables and logs begun
-  // later.
+  // Bytes of a table or log after which writing out its dirty pages begins, so that the sync at
+  // the end has little left to do. 0: the system decides; with a rate_limiter, 0 counts as 1 MiB
+  // for tables, as its writes would otherwise collect in the system's cache and reach the disk in
+  // one burst. strict_bytes_per_sync also waits for the previous range. Dynamic: for tables and
+  // logs begun later.
   uint64_t bytes_per_sync = 0;
   uint64_t wal_bytes_per_sync = 0;
   bool strict_bytes_per_sync = false;
@@ -333,6 +385,11 @@ struct VARVE_EXPORT DBOptions {
   // Advisory: files that an iterator or a handle held last are always deleted in the background.
   bool avoid_unnecessary_blocking_io = false;
 
+  // Temperatures with which the file system is asked to create MANIFESTs, and logs. Small files
+  // such as CURRENT get none.
+  Temperature metadata_write_temperature = Temperature::kUnknown;
+  Temperature wal_write_temperature = Temperature::kUnknown;
+
   // Store the database's identity in the MANIFEST, and in the IDENTITY file. Not both false.
   bool write_dbid_to_manifest = true;
   bool write_identity_file = true;
@@ -342,7 +399,7 @@ struct VARVE_EXPORT DBOptions {
   std::shared_ptr<FileChecksumGenFactory> file_checksum_gen_factory = nullptr;
 
   // Limit in bytes per second for reading in background verification passes; 0: no passes. A pass
-  // compares the checksum of every block of all live tables. The first begins when the database is
+  // compares all checksums of live tables and blob files. The first begins when the database is
   // opened, the next ones scrub_period_sec seconds (at least 1) after the previous one began, or
   // when it ends if that is later. Damage is reported to listeners (OnIOError, operation kVerify),
   // to the LOG, and by the properties varve.scrub and varve.scrub-corruptions; it stops nothing.
@@ -361,14 +418,18 @@ struct VARVE_EXPORT DBOptions {
 
   // ---- Background work ----
 
-  // Limit of flushes and compactions that run at once. At least 1. Dynamic.
+  // Limit of flushes and compactions that run at once. At least 1. A quarter of it, at least 1, is
+  // for flushes, and the rest, at least 1, for compactions. The Env's pools get that many threads.
+  // Dynamic.
   int max_background_jobs = 2;
 
-  // Older, separate limits; -1: derived from max_background_jobs. Dynamic.
+  // Older, separate limits. Both -1: derived from max_background_jobs. If one is set, the other
+  // one's -1 counts as 1. Dynamic.
   int max_background_compactions = -1;
   int max_background_flushes = -1;
 
-  // Limit of the pieces that one compaction is split into to run in parallel. At least 1. Dynamic.
+  // Limit of the pieces that one compaction is split into to run in parallel, on threads of its
+  // own. At least 1. Helps where a single large compaction holds up others. Dynamic.
   uint32_t max_subcompactions = 1;
 
   // Flushes and automatic compactions yield while other threads of the machine wait for a
@@ -400,13 +461,18 @@ struct VARVE_EXPORT DBOptions {
 
   // ---- Memory ----
 
-  // Limit for the bytes of all memtables of all column families; 0: no limit.
+  // Limit for the bytes of all memtables of all column families; 0: no limit. When it is reached,
+  // a memtable is flushed before it has write_buffer_size; writes go on meanwhile.
   size_t db_write_buffer_size = 0;
 
   // Shares such a limit among several databases; replaces db_write_buffer_size if set.
   std::shared_ptr<WriteBufferManager> write_buffer_manager = nullptr;
 
   std::shared_ptr<Cache> row_cache = nullptr;  // Refused unless nullptr.
+
+  // Decides at opening which records of the logs are replayed (wal_filter.h). Not owned; it must
+  // outlive the opening. Not in OPTIONS files.
+  WalFilter* wal_filter = nullptr;
 
   // ---- Statistics ----
 
@@ -426,7 +492,9 @@ struct VARVE_EXPORT DBOptions {
 
   // ---- Writing ----
 
-  // Bytes per second of delayed writes; 0: the rate limiter's rate, or 16 MiB without one. Dynamic.
+  // Bytes per second that all writers together may write while writes are delayed because flushes
+  // or compactions lag behind. It is the rate at the beginning of a delay, and is lowered or
+  // raised while that lasts. 0: the rate limiter's rate, or 16 MiB without one. Dynamic.
   uint64_t delayed_write_rate = 0;
 
   // Cooperation of concurrent writes. Every mode gives the log and the sequence numbers one order,
@@ -478,7 +546,7 @@ struct VARVE_EXPORT DBOptions {
   // and Prepare is refused; decided ones are recovered in any case.
   bool allow_2pc = false;
 
-  // Refused unless false.
+  // Sets cf_allow_ingest_behind for all column families.
   bool allow_ingest_behind = false;
 
   // Advisory: parameters of how writers wait for each other.
@@ -492,7 +560,9 @@ struct VARVE_EXPORT DBOptions {
   // what was not flushed.
   bool manual_wal_flush = false;
 
-  CompressionType wal_compression = kNoCompression;  // kNoCompression or kZSTD.
+  // Codec of the log's records: kNoCompression or kZSTD; others are refused. It saves log bytes for
+  // CPU time of writers.
+  CompressionType wal_compression = kNoCompression;
 
   // ---- Contents ----
 
@@ -509,35 +579,43 @@ struct VARVE_EXPORT DBOptions {
   bool prefix_seek_opt_in_only = false;
 };
 
-// All options of a database with one column family.
+// All options of a database with one column family, for the forms of DB::Open that take no list of
+// column families.
 struct VARVE_EXPORT Options : public DBOptions, public ColumnFamilyOptions {
   Options() = default;
   Options(const DBOptions& db_options, const ColumnFamilyOptions& column_family_options)
       : DBOptions(db_options), ColumnFamilyOptions(column_family_options) {}
 
+  // Write one line per option to `log`: of both parts, or of the column family's part.
   void Dump(Logger* log) const;
   void DumpCFOptions(Logger* log) const;
 
-  // Suits loading first and compacting later: no automatic compactions, no stalls, large files.
-  // Call CompactRange(nullptr, nullptr) afterwards.
+  // Suits loading first and compacting later: no automatic compactions, no stalls, tables of 256
+  // MiB, and up to six memtables, so that writes go on while several are flushed. Call
+  // CompactRange(nullptr, nullptr) afterwards, and open the database with other options for use.
   Options* PrepareForBulkLoad();
 
+  // Does what both parts do: see ColumnFamilyOptions and DBOptions.
   Options* OptimizeForSmallDb();
 
-  // Turns off checks that cost CPU time beyond block checksums.
+  // Turns off checks that cost CPU time beyond block checksums: flush_verify_memtable_count and
+  // compaction_verify_record_count.
   Options* DisableExtraChecks();
 };
 
 // ---- Reading ----
 
 // Places in which a read may look for data.
-enum ReadTier {
-  kReadAllTier = 0x0,     // All data.
-  kBlockCacheTier = 0x1,  // Memtables and block cache; Incomplete if I/O is needed.
-  kPersistedTier = 0x2,   // All but memtables that have no log. For Get and MultiGet only.
-  kMemtableTier = 0x3,    // Memtables only. For iterators only.
+enum ReadTier : int {
+  kReadAllTier = 0x0,     // Reads all data.
+  kBlockCacheTier = 0x1,  // Reads memtables and block cache; Incomplete if I/O is needed.
+  kPersistedTier = 0x2,   // Reads no memtables without a log. For Get and MultiGet only.
+  kMemtableTier = 0x3,    // Reads memtables only. For iterators only.
 };
 
+// Options of one read: Get, MultiGet, an iterator. The defaults read the newest state with all
+// checks. An object may be used for any number of calls, by several threads; what it points to
+// must live as long as the call, or as the iterator.
 struct ReadOptions {
   ReadOptions() = default;
   ReadOptions(bool verify, bool fill) : verify_checksums(verify), fill_cache(fill) {}
@@ -567,6 +645,7 @@ struct ReadOptions {
   std::chrono::microseconds deadline = std::chrono::microseconds::zero();
   std::chrono::microseconds io_timeout = std::chrono::microseconds::zero();
 
+  // Places in which the read looks for data. Incomplete is returned for what is elsewhere.
   ReadTier read_tier = kReadAllTier;
 
   // Priority with which reads are charged to the rate limiter; IO_TOTAL: they are not charged.
@@ -578,6 +657,8 @@ struct ReadOptions {
   // Point lookups: the status is marked if more merge operands than this were applied.
   std::optional<size_t> merge_operand_count_threshold;
 
+  // Compares the checksum of each block that is read from a file. False saves little time, and
+  // returns damaged data unnoticed.
   bool verify_checksums = true;
   bool fill_cache = true;  // Blocks read from files enter the block cache.
 
@@ -587,9 +668,10 @@ struct ReadOptions {
   // that has not been written stay deleted in its own reads.
   bool ignore_range_deletions = false;
 
-  // MultiGet: reads of several files overlap. Iterators, if readahead_size is 0: the next blocks
-  // are requested from the file system while the iterator passes through the previous ones; with
-  // direct reads this has no effect.
+  // MultiGet: reads of several files overlap if their file system supports kAsyncIO, or can
+  // prefetch; those of the operating system's files always do. Iterators, if readahead_size is 0:
+  // the next blocks are requested from the file system while the iterator passes through the
+  // previous ones; with direct reads this has no effect.
   bool async_io = false;
   bool optimize_multiget_for_io = true;  // Advisory.
 
@@ -615,8 +697,8 @@ struct ReadOptions {
   const Slice* iterate_lower_bound = nullptr;
   const Slice* iterate_upper_bound = nullptr;
 
-  // Each move of the iterator reads the newest state, and costs a seek if anything was written
-  // since the previous move; `snapshot` is ignored.
+  // The iterator follows writes: each move reads the newest state, and costs a seek if anything
+  // was written since the previous move; `snapshot` is ignored.
   bool tailing = false;
 
   // With a prefix_extractor: iterates over all keys in total order, without prefix filters. The
@@ -634,13 +716,16 @@ struct ReadOptions {
 
   // Advisory: files that an iterator held last are always deleted in the background.
   bool background_purge_on_iterator_cleanup = false;
-  bool allow_unprepared_value = false;  // Advisory: values are always ready.
+  // Iterators read a value in a blob file in Iterator::PrepareValue, and not before.
+  bool allow_unprepared_value = false;
 
   // With a snapshot: the iterator moves to newer memtables and tables when it meets them, which
   // releases the old ones; it still returns what the snapshot sees.
   bool auto_refresh_iterator_with_snapshot = false;
 
-  // Tables for which this returns false are skipped.
+  // Tables for which this returns false are skipped, as if their entries did not exist: a deletion
+  // in a skipped table does not hide what is below it. Called for each table when an iterator is
+  // made.
   std::function<bool(const TableProperties&)> table_filter;
 
   // Passed to file systems (IOOptions::io_activity).
@@ -649,6 +734,15 @@ struct ReadOptions {
 
 // ---- Writing ----
 
+// Options of one write. A write that returns OK is visible to every read that begins later, and
+// survives the end of the process, unless disableWAL or DBOptions::manual_wal_flush keeps it from
+// the log; with `sync` it survives a power loss, too. A write that returns an error has not
+// happened, unless the process ends before the database has recovered from the error: then the next
+// opening may find it, whole.
+//
+// ShutdownInProgress: the database is closed. Incomplete: no_slowdown, and the write would have
+// waited. An error with a severity (Status::severity) concerns all writes until the database has
+// recovered.
 struct WriteOptions {
   // Returns only when the log is on stable storage. Not with disableWAL.
   bool sync = false;
@@ -682,8 +776,9 @@ struct WriteOptions {
   Env::IOActivity io_activity = Env::IOActivity::kUnknown;
 };
 
+// Options of DB::Flush.
 struct FlushOptions {
-  bool wait = true;  // Return when the table is installed.
+  bool wait = true;  // Returns when the table is installed; false: when it is requested.
 
   // True: start at once. False: first wait while one more memtable or table would delay or stop
   // writes and running flushes or compactions may change that.
@@ -707,35 +802,44 @@ VARVE_EXPORT Status CreateLoggerFromOptions(const std::string& dbname, const DBO
 
 // Options of DB::CompactFiles.
 struct CompactionOptions {
-  // Codec of the outputs; kDisableCompressionOption: the column family's choice for the level.
+  // Codec and temperature of the outputs. The defaults stand for the column family's choices for
+  // the level.
   CompressionType compression = kDisableCompressionOption;
+  Temperature output_temperature_override = Temperature::kUnknown;
 
   // Limit in bytes of one output file.
   uint64_t output_file_size_limit = std::numeric_limits<uint64_t>::max();
 
-  // 0: DBOptions::max_subcompactions.
-  uint32_t max_subcompactions = 0;
+  uint32_t max_subcompactions = 0;  // 0: DBOptions::max_subcompactions.
 
   // The compaction stops when this becomes true. Not owned.
   std::atomic<bool>* canceled = nullptr;
 
-  // Moves files instead of rewriting them where possible.
-  bool allow_trivial_move = false;
+  bool allow_trivial_move = false;  // Moves files instead of rewriting them where possible.
 };
 
 // Condition for CompactRange to rewrite the last level, too.
 enum class BottommostLevelCompaction {
-  kSkip,
-  kIfHaveCompactionFilter,
-  kForce,
-  kForceOptimized,  // All files except those that this call wrote.
+  kSkip,                    // Leaves the last level as it is.
+  kIfHaveCompactionFilter,  // Rewrites it if there is a compaction filter, or a factory.
+  kForce,                   // Rewrites it.
+  kForceOptimized,          // Rewrites all files except those that this call wrote.
 };
 
+// Says whether the compactions of a call collect garbage of blob files.
+enum class BlobGarbageCollectionPolicy {
+  kForce,       // They do.
+  kDisable,     // They do not.
+  kUseDefault,  // They do as the column family's options say.
+};
+
+// Options of DB::CompactRange.
 struct CompactRangeOptions {
   // Runs alone: waits for automatic compactions and prevents new ones.
   bool exclusive_manual_compaction = false;
 
   // Afterwards moves the files to target_level (-1: the smallest level that can hold them).
+  // NotSupported if a level between has tables, and Aborted if more than one would go to L0.
   bool change_level = false;
   int target_level = -1;
 
@@ -752,6 +856,14 @@ struct CompactRangeOptions {
   // 0: DBOptions::max_subcompactions.
   uint32_t max_subcompactions = 0;
 
+  // Say whether the compactions of this call write values of old blob files anew, and which files
+  // are old, in place of the column family's enable_blob_garbage_collection and
+  // blob_garbage_collection_age_cutoff. A cutoff outside [0, 1]: the family's. Tables that the call
+  // leaves as they are keep their values; BottommostLevelCompaction::kForce leaves none.
+  BlobGarbageCollectionPolicy blob_garbage_collection_policy =
+      BlobGarbageCollectionPolicy::kUseDefault;
+  double blob_garbage_collection_age_cutoff = -1;
+
   // Unless nullptr, DB::IncreaseFullHistoryTsLow is called with it first, and the whole column
   // family is rewritten to drop older history. InvalidArgument, with nothing changed, together with
   // a key range, as the mark is for all keys. Not owned.
@@ -761,6 +873,7 @@ struct CompactRangeOptions {
   std::atomic<bool>* canceled = nullptr;
 };
 
+// Options of DB::WaitForCompact.
 struct WaitForCompactOptions {
   bool abort_on_pause = false;  // Returns Aborted if background work is paused.
   bool flush = false;           // Flushes all column families first.
@@ -788,8 +901,13 @@ struct IngestExternalFileOptions {
   bool allow_global_seqno = true;
   // False: InvalidArgument if memtables overlap a file. True: they are flushed; writers go on.
   bool allow_blocking_flush = true;
-  bool ingest_behind = false;  // NotSupported unless false.
-  // Also stores the sequence number in the file, for RocksDB before 5.16. The file is copied then.
+  // Files come beneath all data, into the last level: a key that the database has, or has deleted
+  // (but by SingleDelete, which leaves nothing), hides theirs, and snapshots see them. They must
+  // not overlap each other (NotSupported) nor other files there; InvalidArgument for that, without
+  // cf_allow_ingest_behind, with timestamps, or if a table above may have entries that have lost
+  // their sequence numbers, because it was written before cf_allow_ingest_behind was set.
+  bool ingest_behind = false;
+  // Writes the sequence number into a copy of the file, for RocksDB before 5.16, which looks there.
   bool write_global_seqno = false;
 
   // Reads every block first, and checks the order of all keys.
@@ -828,6 +946,7 @@ struct ImportColumnFamilyOptions {
   bool move_files = false;  // Hard-links instead of copying; originals are unlinked.
 };
 
+// Options of DB::GetMergeOperands.
 struct GetMergeOperandsOptions {
   using ContinueCallback = std::function<bool(Slice)>;
 
@@ -839,13 +958,43 @@ struct GetMergeOperandsOptions {
   ContinueCallback continue_cb;
 };
 
+// Options of DB::GetApproximateSizes.
 struct SizeApproximationOptions {
+  // Counts what memtables hold within the range, which is an estimate.
   bool include_memtables = false;
+
+  // Counts what tables hold within the range, compressed.
   bool include_files = true;
 
   // Files that extend beyond the range count half instead of being inspected if their total size is
   // less than this share of the size of the files within the range. 0 or less: each is inspected.
   double files_size_error_margin = -1.0;
+};
+
+// Bits of TraceOptions::filter: calls that are left out of a trace.
+enum TraceFilterType : uint64_t {
+  kTraceFilterNone = 0x0,
+  kTraceFilterGet = 0x1 << 0,
+  kTraceFilterWrite = 0x1 << 1,
+  kTraceFilterIteratorSeek = 0x1 << 2,
+  kTraceFilterIteratorSeekForPrev = 0x1 << 3,
+  kTraceFilterMultiGet = 0x1 << 4,
+};
+
+// Options of DB::StartTrace.
+struct TraceOptions {
+  // In bytes: once the file has as many, no more calls are recorded.
+  uint64_t max_trace_file_size = uint64_t{64} << 30;
+
+  // One of so many calls is recorded; 0 and 1 record all. Counts the calls that pass the filter.
+  uint64_t sampling_frequency = 1;
+
+  // Bits of TraceFilterType.
+  uint64_t filter = kTraceFilterNone;
+
+  // Records writes in the order in which they take effect. They are made one after another while
+  // the trace runs.
+  bool preserve_write_order = false;
 };
 
 }  // namespace varve

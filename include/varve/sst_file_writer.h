@@ -3,6 +3,13 @@
 
 // SstFileWriter writes tables, one sorted file at a time, to be ingested into a database
 // (DB::IngestExternalFile) or read with SstFileReader.
+//
+//   varve::SstFileWriter writer(varve::EnvOptions(), options);
+//   varve::Status s = writer.Open("fruit.sst");
+//   if (s.ok()) s = writer.Put("apple", "green");
+//   if (s.ok()) s = writer.Put("banana", "yellow");  // in ascending order
+//   if (s.ok()) s = writer.Finish();
+//   if (s.ok()) s = db->IngestExternalFile({"fruit.sst"}, varve::IngestExternalFileOptions());
 
 #include <cstdint>
 #include <memory>
@@ -17,26 +24,14 @@
 #include "varve/status.h"
 #include "varve/table_properties.h"
 #include "varve/types.h"
+#include "varve/wide_columns.h"
 
 namespace varve {
 
 class ColumnFamilyHandle;
 class Comparator;
-
-// A column of an entity. Entities are not supported: see PutEntity.
-class WideColumn {
- public:
-  WideColumn() = default;
-  WideColumn(const Slice& name, const Slice& value) : name_(name), value_(value) {}
-
-  const Slice& name() const { return name_; }
-  const Slice& value() const { return value_; }
-
- private:
-  Slice name_;
-  Slice value_;
-};
-using WideColumns = std::vector<WideColumn>;
+// PreparedFileInfo is opaque.
+struct PreparedFileInfo;
 
 // Result of SstFileWriter::Finish. Keys are user keys, with their timestamps.
 struct ExternalSstFileInfo {
@@ -52,7 +47,8 @@ struct ExternalSstFileInfo {
         num_entries(_num_entries),
         version(_version) {}
 
-  std::string file_path;  // The argument of Open.
+  // Path of the file, as it was given to Open.
+  std::string file_path;
 
   // Smallest and largest point key; both empty if there is none.
   std::string smallest_key;
@@ -66,11 +62,20 @@ struct ExternalSstFileInfo {
   std::string file_checksum;
   std::string file_checksum_func_name;
 
-  SequenceNumber sequence_number = 0;  // Sequence number of all entries.
-  uint64_t file_size = 0;              // Bytes.
-  uint64_t num_entries = 0;            // Point entries.
+  // Sequence number of all entries.
+  SequenceNumber sequence_number = 0;
+  // Size of the file in bytes.
+  uint64_t file_size = 0;
+  // Number of point entries.
+  uint64_t num_entries = 0;
+  // Number of range deletions.
   uint64_t num_range_del_entries = 0;
-  int32_t version = 0;  // Format version of such files: 2.
+  // Format version of such files, which is 2.
+  int32_t version = 0;
+
+  // Spares an ingestion some reading: give it as one of IngestExternalFileArg::file_infos, as long
+  // as the file does not change. Null with a comparator that has timestamps.
+  std::shared_ptr<const PreparedFileInfo> prepared_file_info;
 };
 
 // Point entries must come in strictly ascending order of the comparator; range deletions come in
@@ -91,9 +96,8 @@ struct ExternalSstFileInfo {
 //   family's handle.
 class VARVE_EXPORT SstFileWriter {
  public:
-  // column_family: the target of the files, stored in them; other column families refuse them.
-  // Null:
-  //   any.
+  // column_family: the target of the files, which is stored in them. Other column families refuse
+  //   them. Null: any may take them.
   // invalidate_page_cache: removes the file's data from the operating system's page cache when the
   //   file is finished, except what an ingestion reads.
   // io_priority: priority of the writes at the rate limiter of env_options, or else of the options.
@@ -127,7 +131,8 @@ class VARVE_EXPORT SstFileWriter {
   // file. InvalidArgument like Put, and for a comparator with timestamps.
   Status Merge(const Slice& user_key, const Slice& value);
 
-  // Returns NotSupported.
+  // Adds an entity of these columns, in any order. Corruption if two columns have one name;
+  // InvalidArgument like Put, and for a comparator with timestamps.
   Status PutEntity(const Slice& user_key, const WideColumns& columns);
 
   // Adds a deletion of the key; errors as for Put.

@@ -3,6 +3,11 @@
 //
 // Table options: how sorted files are laid out, checked, cached and filtered. A TableFactory holds
 // them in ColumnFamilyOptions::table_factory.
+//
+//   varve::BlockBasedTableOptions tables;
+//   tables.block_cache = varve::NewLRUCache(size_t{1} << 30);
+//   tables.filter_policy.reset(varve::NewBloomFilterPolicy(10));
+//   options.table_factory.reset(varve::NewBlockBasedTableFactory(tables));
 
 #include <cstddef>
 #include <cstdint>
@@ -79,9 +84,12 @@ struct CacheEntryRoleOptions {
 ///   cache. Refused: opening the table returns MemoryLimit.
 /// kFileMetadata: metadata of each table file. Refused: opening the database, or the operation that
 ///   adds the file, returns MemoryLimit.
+/// kBlobCache: ColumnFamilyOptions::blob_cache as a whole, once for all families and databases
+///   that have it with the same block cache. Refused: a value that was read is not kept.
 ///
-/// The last three are charged only with kEnabled. Other roles in the map must be kFallback, else
-/// NotSupported; kEnabled with no_block_cache is InvalidArgument.
+/// The last four are charged only with kEnabled. Other roles in the map must be kFallback, else
+/// NotSupported. InvalidArgument: kEnabled with no_block_cache; kBlobCache in the map as kEnabled
+/// without a blob_cache, or with one that is the block cache or has a larger capacity.
 struct CacheUsageOptions {
   /// For the roles above that are not in the map, or kFallback in it.
   CacheEntryRoleOptions options;
@@ -260,17 +268,66 @@ struct BlockBasedTablePropertyNames {
   VARVE_EXPORT static const std::string kDecoupledPartitionedFilters;
 };
 
-/// Factory of a table format, with its options. Thread-safe once a DB uses it. Only the built-in
-/// format is supported: opening with any other returns NotSupported. The options, returned by
-/// GetOptions<BlockBasedTableOptions>(), may be changed until a DB has the factory.
+/// Says how a PlainTable stores keys.
+enum EncodingType : char {
+  kPlain,   ///< Whole keys.
+  kPrefix,  ///< Keys of one prefix store it once. Needs a prefix_extractor; without one, whole
+            ///< keys.
+};
+
+/// Names of properties that only PlainTables have.
+struct PlainTablePropertyNames {
+  /// EncodingType as fixed 32-bit integer.
+  VARVE_EXPORT static const std::string kEncodingType;
+  VARVE_EXPORT static const std::string kBloomVersion;
+  VARVE_EXPORT static const std::string kNumBloomBlocks;
+};
+
+/// Value of PlainTableOptions::user_key_len for keys of any length.
+constexpr uint32_t kPlainTableVariableLength = 0;
+
+/// Options of PlainTables, RocksDB's format without blocks, compression and checksums. Varve reads
+/// such tables with or without allow_mmap_reads, in both directions and in total order, and writes
+/// them for RocksDB: block-based tables are the better choice otherwise. A table must be smaller
+/// than 2 GiB. DeleteRange() of a family with this factory returns NotSupported, and its keys
+/// cannot have timestamps. Opening a table reads all of it.
+struct PlainTableOptions {
+  static const char* kName() { return "PlainTableOptions"; }
+
+  /// Length in bytes of all user keys; 0: they differ. With kPlain, a flush or a compaction of a
+  /// key with another length fails with InvalidArgument.
+  uint32_t user_key_len = kPlainTableVariableLength;
+  /// Bits per key of the filter that an open table has in memory; 0 or less: no filter. At most 100
+  /// are used.
+  int bloom_bits_per_key = 10;
+  /// Advisory: the index is sorted, and takes no hashes. 0 to 1.
+  double hash_table_ratio = 0.75;
+  /// Rows from one row that is indexed in memory to the next, at most 256, and from one whole key
+  /// to the next with kPrefix; 0: 16.
+  size_t index_sparseness = 16;
+  /// Advisory. Bytes.
+  size_t huge_page_tlb_size = 0;
+  /// Form of keys in new tables.
+  EncodingType encoding_type = kPlain;
+  /// Advisory: point reads work all the same.
+  bool full_scan_mode = false;
+  /// Advisory: the index is made when a table is opened.
+  bool store_index_in_file = false;
+};
+
+/// Factory of a table format, with its options. Thread-safe once a DB uses it. It decides how new
+/// tables are written; every table is read in the format that it has. Only the built-in formats are
+/// supported: opening with any other factory returns NotSupported. The options, returned by
+/// GetOptions<BlockBasedTableOptions>() or GetOptions<PlainTableOptions>(), may be changed until a
+/// DB has the factory.
 class TableFactory : public Customizable {
  public:
   ~TableFactory() override = default;
 
   static const char* Type() { return "TableFactory"; }
-  /// Accepts "BlockBasedTable", or "id=BlockBasedTable;option=value;...", with or without braces,
-  /// which changes the options of an existing such factory in *result; or a registered object; null
-  /// for "" and "nullptr". NotSupported for another name.
+  /// Accepts "BlockBasedTable" and "PlainTable", or "id=BlockBasedTable;option=value;...", with or
+  /// without braces, which changes the options of an existing such factory in *result; or a
+  /// registered object; null for "" and "nullptr". NotSupported for another name.
   VARVE_EXPORT static Status CreateFromString(const ConfigOptions& config_options,
                                               const std::string& value,
                                               std::shared_ptr<TableFactory>* result);
@@ -285,5 +342,9 @@ class TableFactory : public Customizable {
 /// Returns a factory that the caller owns and usually hands to a shared_ptr at once.
 VARVE_EXPORT TableFactory* NewBlockBasedTableFactory(
     const BlockBasedTableOptions& table_options = BlockBasedTableOptions());
+
+/// Returns a factory of PlainTables, which the caller owns.
+VARVE_EXPORT TableFactory* NewPlainTableFactory(
+    const PlainTableOptions& options = PlainTableOptions());
 
 }  // namespace varve

@@ -2,6 +2,15 @@
 #pragma once
 
 // WriteBatch holds updates that are applied atomically.
+//
+//   varve::WriteBatch batch;
+//   varve::Status s = batch.Put("account1", "90");
+//   s.UpdateIfOk(batch.Put("account2", "110"));
+//   s.UpdateIfOk(batch.Delete("pending17"));
+//   if (s.ok()) s = db->Write(varve::WriteOptions(), &batch);  // all three, or none
+//
+// A batch may be written again, also to another database; writing leaves it unchanged but for its
+// sequence number.
 
 #include <atomic>
 #include <cstddef>
@@ -21,6 +30,9 @@ namespace varve {
 class ColumnFamilyHandle;
 struct SavePoints;
 
+// A list of updates for DB::Write, which applies all of them or none, under consecutive sequence
+// numbers.
+//
 // Several threads may use a batch only while none changes it. Keys and values are copied; those of
 // one update must have less than 4 GiB - 65 KiB together, else InvalidArgument.
 //
@@ -29,12 +41,15 @@ struct SavePoints;
 // room for it, and the batch cannot be written until UpdateTimestamps has filled it.
 class VARVE_EXPORT WriteBatch : public WriteBatchBase {
  public:
-  // reserved_bytes: initial capacity. max_bytes: see SetMaxBytes.
+  // reserved_bytes: initial capacity in bytes. max_bytes: see SetMaxBytes; 0: no limit. Both count
+  // the header of 12 bytes.
   explicit WriteBatch(size_t reserved_bytes = 0, size_t max_bytes = 0)
       : WriteBatch(reserved_bytes, max_bytes, 0, 0) {}
 
-  // protection_bytes_per_key: 0 or 8. default_cf_ts_sz: timestamp bytes in the default column
-  // family, used by calls without a handle or with a null one.
+  // protection_bytes_per_key: 8 keeps a checksum of each update, which is compared on the way into
+  // log and memtable; 0 keeps none; with another value every update is InvalidArgument.
+  // default_cf_ts_sz: timestamp bytes in the default column family, used by calls without a handle
+  // or with a null one.
   explicit WriteBatch(size_t reserved_bytes, size_t max_bytes, size_t protection_bytes_per_key,
                       size_t default_cf_ts_sz);
 
@@ -42,12 +57,16 @@ class VARVE_EXPORT WriteBatch : public WriteBatchBase {
   explicit WriteBatch(const std::string& rep);
   explicit WriteBatch(std::string&& rep);
 
+  // Copies take updates, save points, checksums and the limit of bytes along. A batch that was
+  // moved from is empty.
   WriteBatch(const WriteBatch& src);
   WriteBatch(WriteBatch&& src) noexcept;
   WriteBatch& operator=(const WriteBatch& src);
   WriteBatch& operator=(WriteBatch&& src);
   ~WriteBatch() override;
 
+  // Add one update each. The calls without a column family, or with a null handle, mean the
+  // default one.
   using WriteBatchBase::Put;
   Status Put(ColumnFamilyHandle* column_family, const Slice& key, const Slice& value) override;
   Status Put(const Slice& key, const Slice& value) override { return Put(nullptr, key, value); }
@@ -59,6 +78,12 @@ class VARVE_EXPORT WriteBatch : public WriteBatchBase {
     return Put(nullptr, key, value);
   }
 
+  // Set the value to an entity. The columns are sorted by name as they are stored.
+  Status PutEntity(ColumnFamilyHandle* column_family, const Slice& key,
+                   const WideColumns& columns) override;
+  Status PutEntity(const Slice& key, const AttributeGroups& attribute_groups) override;
+
+  // Delete a key.
   using WriteBatchBase::Delete;
   Status Delete(ColumnFamilyHandle* column_family, const Slice& key) override;
   Status Delete(const Slice& key) override { return Delete(nullptr, key); }
@@ -66,6 +91,7 @@ class VARVE_EXPORT WriteBatch : public WriteBatchBase {
   Status Delete(ColumnFamilyHandle* column_family, const SliceParts& key) override;
   Status Delete(const SliceParts& key) override { return Delete(nullptr, key); }
 
+  // Delete a key that was put once.
   using WriteBatchBase::SingleDelete;
   Status SingleDelete(ColumnFamilyHandle* column_family, const Slice& key) override;
   Status SingleDelete(const Slice& key) override { return SingleDelete(nullptr, key); }
@@ -74,6 +100,7 @@ class VARVE_EXPORT WriteBatch : public WriteBatchBase {
   Status SingleDelete(ColumnFamilyHandle* column_family, const SliceParts& key) override;
   Status SingleDelete(const SliceParts& key) override { return SingleDelete(nullptr, key); }
 
+  // Delete the keys from begin_key on, up to and without end_key.
   using WriteBatchBase::DeleteRange;
   Status DeleteRange(ColumnFamilyHandle* column_family, const Slice& begin_key,
                      const Slice& end_key) override;
@@ -88,6 +115,8 @@ class VARVE_EXPORT WriteBatch : public WriteBatchBase {
     return DeleteRange(nullptr, begin_key, end_key);
   }
 
+  // Add a merge operand. Whether the column family has a merge operator is found when the batch is
+  // written: without one, the write returns InvalidArgument.
   using WriteBatchBase::Merge;
   Status Merge(ColumnFamilyHandle* column_family, const Slice& key, const Slice& value) override;
   Status Merge(const Slice& key, const Slice& value) override { return Merge(nullptr, key, value); }
@@ -99,46 +128,63 @@ class VARVE_EXPORT WriteBatch : public WriteBatchBase {
     return Merge(nullptr, key, value);
   }
 
+  // Adds bytes for the log alone.
   Status PutLogData(const Slice& blob) override;
+  // Removes all updates, save points and the memory of timestamps; the capacity stays.
   void Clear() override;
+  // Save points nest, and live in memory only: they are not part of Data().
   void SetSavePoint() override;
   Status RollbackToSavePoint() override;
   Status PopSavePoint() override;
   void SetMaxBytes(size_t max_bytes) override { max_bytes_ = max_bytes; }
 
-  // Receives the updates of a batch in order. The ...CF methods call the short forms for the
-  // default column family and return InvalidArgument for others.
+  // Receives the updates of a batch in order. PutCF, DeleteCF, SingleDeleteCF and MergeCF call the
+  // short forms for the default column family, which do nothing, and return InvalidArgument for
+  // others. Slices are valid during the call. A status that is not OK ends the iteration and is its
+  // result.
   class VARVE_EXPORT Handler {
    public:
     virtual ~Handler();
 
+    // Receives the value of a key; `value` is what a read would return.
     virtual Status PutCF(uint32_t column_family_id, const Slice& key, const Slice& value);
     virtual void Put(const Slice& key, const Slice& value);
 
     // Receives a wide-column entity, still serialized. NotSupported unless overridden.
     virtual Status PutEntityCF(uint32_t column_family_id, const Slice& key, const Slice& entity);
 
-    // The write time is packed after the value in `value`. NotSupported unless overridden.
+    // Receives a value and its write time, which batches of RocksDB may have (TimedPut).
+    // NotSupported unless overridden.
     virtual Status TimedPutCF(uint32_t column_family_id, const Slice& key, const Slice& value,
                               uint64_t write_time);
 
+    // Receives the deletion of one key.
     virtual Status DeleteCF(uint32_t column_family_id, const Slice& key);
     virtual void Delete(const Slice& key);
 
+    // Receives the deletion of a key that was put once.
     virtual Status SingleDeleteCF(uint32_t column_family_id, const Slice& key);
     virtual void SingleDelete(const Slice& key);
 
+    // Receives the deletion of [begin_key, end_key). InvalidArgument unless overridden.
     virtual Status DeleteRangeCF(uint32_t column_family_id, const Slice& begin_key,
                                  const Slice& end_key);
 
+    // Receives a merge operand of the key.
     virtual Status MergeCF(uint32_t column_family_id, const Slice& key, const Slice& value);
     virtual void Merge(const Slice& key, const Slice& value);
 
+    // Receives a reference to a blob file, which batches of RocksDB may have. InvalidArgument
+    // unless overridden.
     virtual Status PutBlobIndexCF(uint32_t column_family_id, const Slice& key, const Slice& value);
 
+    // Receives the bytes of PutLogData, in their place among the updates. Does nothing unless
+    // overridden.
     virtual void LogData(const Slice& blob);
 
-    // Marks of two-phase commit. InvalidArgument unless overridden.
+    // Receive the marks of two-phase commit; `xid` is the transaction's name. InvalidArgument
+    // unless overridden. `unprepared` is true for a part of a larger transaction; `empty_batch` is
+    // true if no update came before, since the last mark that ended a transaction.
     virtual Status MarkBeginPrepare(bool unprepared = false);
     virtual Status MarkEndPrepare(const Slice& xid);
     virtual Status MarkNoop(bool empty_batch);
@@ -163,16 +209,19 @@ class VARVE_EXPORT WriteBatch : public WriteBatchBase {
   };
 
   // Returns Corruption if the bytes are no batch or the count is wrong; else the handler's first
-  // error.
+  // error. OK if the handler ended the iteration by Continue().
   Status Iterate(Handler* handler) const;
 
   // Returns the serialized form: 8 bytes sequence, 4 bytes count, records.
   const std::string& Data() const { return rep_; }
+  // Returns the bytes of the serialized form, which is what the log gets.
   size_t GetDataSize() const { return rep_.size(); }
 
-  // Returns the number of updates, each of which takes a sequence number.
+  // Returns the number of updates, each of which takes a sequence number. At most 2^32 - 1 fit; a
+  // further one is InvalidArgument.
   uint32_t Count() const;
 
+  // True if the batch has an update of the kind. For adopted bytes the first call reads them all.
   bool HasPut() const;
   bool HasTimedPut() const;
   bool HasPutEntity() const;
@@ -204,7 +253,7 @@ class VARVE_EXPORT WriteBatch : public WriteBatchBase {
   // number is not Count().
   Status AssignTimestamps(const std::vector<Slice>& ts_list, TimestampChecker checker = nullptr);
 
-  // Compares entries with their checksums, if protection is on.
+  // Compares entries with their checksums, if protection is on. Returns Corruption if one differs.
   Status VerifyChecksum() const;
 
   // Returns 0 or 8.

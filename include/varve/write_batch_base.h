@@ -2,10 +2,14 @@
 #pragma once
 
 // WriteBatchBase declares the updating calls of WriteBatch and WriteBatchWithIndex.
+//
+// The other form of a batch, WriteBatchWithIndex, can be read before it is written.
 
 #include <cstddef>
 
+#include "varve/attribute_groups.h"
 #include "varve/export.h"
+#include "varve/wide_columns.h"
 
 namespace varve {
 
@@ -17,10 +21,16 @@ struct SliceParts;
 
 // Updates are applied in the order of the calls. A nullptr column family means the default one.
 // SliceParts forms concatenate the parts. `ts` is a user timestamp.
+//
+// Keys, values and timestamps are copied. A call that fails leaves the batch unchanged:
+// InvalidArgument if a key and value are too large together or `ts` has not the comparator's size,
+// MemoryLimit beyond SetMaxBytes. One thread at a time may change a batch. A lack of memory is
+// MemoryLimit, and no exception.
 class VARVE_EXPORT WriteBatchBase {
  public:
   virtual ~WriteBatchBase() = default;
 
+  // Sets the value of a key, whether or not it had one.
   virtual Status Put(ColumnFamilyHandle* column_family, const Slice& key, const Slice& value) = 0;
   virtual Status Put(const Slice& key, const Slice& value) = 0;
   virtual Status Put(ColumnFamilyHandle* column_family, const Slice& key, const Slice& ts,
@@ -29,6 +39,15 @@ class VARVE_EXPORT WriteBatchBase {
                      const SliceParts& value);
   virtual Status Put(const SliceParts& key, const SliceParts& value);
 
+  // Sets the value of a key to an entity of these columns, in any order. The handle is required.
+  // InvalidArgument also if the family has timestamps; Corruption if two columns have one name.
+  virtual Status PutEntity(ColumnFamilyHandle* column_family, const Slice& key,
+                           const WideColumns& columns) = 0;
+  // Does the same for each group, in its column family. InvalidArgument also if there is no group.
+  virtual Status PutEntity(const Slice& key, const AttributeGroups& attribute_groups) = 0;
+
+  // Adds an operand, which reads and compactions combine with what is there before, by the family's
+  // merge operator.
   virtual Status Merge(ColumnFamilyHandle* column_family, const Slice& key, const Slice& value) = 0;
   virtual Status Merge(const Slice& key, const Slice& value) = 0;
   virtual Status Merge(ColumnFamilyHandle* column_family, const Slice& key, const Slice& ts,
@@ -37,12 +56,15 @@ class VARVE_EXPORT WriteBatchBase {
                        const SliceParts& value);
   virtual Status Merge(const SliceParts& key, const SliceParts& value);
 
+  // Deletes a key, whether or not it has a value.
   virtual Status Delete(ColumnFamilyHandle* column_family, const Slice& key) = 0;
   virtual Status Delete(const Slice& key) = 0;
   virtual Status Delete(ColumnFamilyHandle* column_family, const Slice& key, const Slice& ts) = 0;
   virtual Status Delete(ColumnFamilyHandle* column_family, const SliceParts& key);
   virtual Status Delete(const SliceParts& key);
 
+  // Deletes a key that was put exactly once since its last deletion, and never merged. What a read
+  // finds for other keys is undefined. It takes less space than Delete, as it goes with its Put.
   virtual Status SingleDelete(ColumnFamilyHandle* column_family, const Slice& key) = 0;
   virtual Status SingleDelete(const Slice& key) = 0;
   virtual Status SingleDelete(ColumnFamilyHandle* column_family, const Slice& key,
@@ -69,7 +91,9 @@ class VARVE_EXPORT WriteBatchBase {
   // Returns the underlying plain batch, which this object owns.
   virtual WriteBatch* GetWriteBatch() = 0;
 
-  // Maintain a stack of positions to return to. Rollback and Pop return NotFound if it is empty.
+  // Maintain a stack of positions to return to. Rollback removes the updates since the newest
+  // position, and the position; Pop removes the position only. Both return NotFound if there is
+  // none.
   virtual void SetSavePoint() = 0;
   virtual Status RollbackToSavePoint() = 0;
   virtual Status PopSavePoint() = 0;

@@ -1,6 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Takes entries and produces data blocks.
+// Takes entries and produces data blocks; block_table_finish.cc writes what follows them.
+//
+//    Add --> data_block_ --full--> CloseDataBlock --> writer_ (compress, checksum, append)
+//     |                                  |                |
+//     +-> filter_, collectors_           +-> index_ <-----+ handle
+//
+// Three things make this more than a loop:
+//
+// 1. The separator of a block is known only when the next block's first key is, or at the end:
+//    shorter keys between two blocks make a smaller index. So a block is closed by the entry after
+//    it.
+// 2. With a dictionary (holds_blocks_) data blocks are kept in memory, raw, until there are enough
+//    samples; then the dictionary is made and all of them are written. The index learns separators
+//    at once and handles later, in the same order.
+// 3. With compression threads (pipeline_) blocks are compressed and written by others. The size of
+//    the file is an estimate until the pipeline is drained (ReachesExactly), and the index gets
+//    handles from there.
+//
+// Invariants:
+//
+// 1. Keys ascend strictly in internal order; an entry that does not is refused and the table fails.
+//    This is the last check before bytes are written, so it is made in every build.
+// 2. All versions of a user key are in one filter partition.
+// 3. Nothing is written before the dictionary stands; blocks that were written without it could not
+//    be told from others.
+// 4. After the first error nothing more is written; Finish returns that error.
+// 5. The number of separators is that of blocks closed, the number of handles that of blocks
+//    written; they are equal at the end.
+//
+// One thread uses a builder; the pipeline's threads see only blocks that were handed over.
 
 #include "table/builder/block_table_builder.h"
 
@@ -185,11 +214,13 @@ BlockTableBuilder::BlockTableBuilder(const BlockTableBuildOptions& options,
   if (options.table.index_type == BlockBasedTableOptions::kHashSearch) {
     prefix_blocks_.emplace(options.prefix_extractor);
   }
-  StartCollectors();
+  collectors_.Start(options_, &properties_);
 }
 
 BlockTableBuilder::~BlockTableBuilder() = default;
 
+// Compares with the last key by the first byte that differs, which the block builder has found
+// already to share the prefix. Only a comparator of another kind needs a call.
 bool BlockTableBuilder::SortsAfterLast(const Slice& key, size_t shared) const {
   const Slice last = data_block_.last_key();
   VARVE_ASSERT(points_ > 0 && last.size() >= kInternalKeyTrailerBytes);
@@ -203,6 +234,9 @@ bool BlockTableBuilder::SortsAfterLast(const Slice& key, size_t shared) const {
   return ExtractTrailer(key) < ExtractTrailer(last);
 }
 
+// True if the block should end before the entry. A block ends when it has block_size bytes, or
+// when it is nearly full and the entry would overflow it; an entry that is larger than a block
+// gets one alone.
 bool BlockTableBuilder::BlockIsFull(const Slice& key, const Slice& value, size_t shared) {
   if (policy_ != nullptr) [[unlikely]]
     return PolicyEndsBlock(key, value);
@@ -222,6 +256,9 @@ bool BlockTableBuilder::PolicyEndsBlock(const Slice& key, const Slice& value) {
          (wanted || data_block_.CurrentSize() + key.size() + value.size() > kEntryBytesMax);
 }
 
+// Checks the entry and its order, ends the block before it if that is full, tells filter and index,
+// and only then adds it, because they still want the key before it. After an error the table has
+// failed, and later calls do nothing.
 void BlockTableBuilder::Add(const Slice& key, const Slice& value) {
   if (closed_) [[unlikely]]
     return;
@@ -259,8 +296,7 @@ void BlockTableBuilder::Add(const Slice& key, const Slice& value) {
   raw_value_bytes_ += value.size();
   max_trailer_ = std::max(max_trailer_, trailer);
   min_trailer_ = std::min(min_trailer_, trailer);
-  if (!collectors_.empty()) [[unlikely]]
-    TellCollectors(key, value);
+  collectors_.Tell(key, value, writer_.offset());
   if (timestamp_size_ != 0) [[unlikely]]
     timestamps_.Add(ExtractUserKey(key));
 }
@@ -304,6 +340,8 @@ void BlockTableBuilder::Fail(const Status& status) {
   closed_ = true;
 }
 
+// Writes the block, or keeps it back for the dictionary, and gives the index its separator: the
+// last key, shortened against `next`.
 Status BlockTableBuilder::CloseDataBlock(const Slice* next) {
   if (data_block_.empty()) return Status::OK();
   const Slice raw = data_block_.Finish();
@@ -324,6 +362,8 @@ Status BlockTableBuilder::CloseDataBlock(const Slice* next) {
   return ReleaseHeldBlocks();
 }
 
+// Writes a block, or hands it to the pipeline. Threads start only once the file is so large that
+// they pay.
 Status BlockTableBuilder::WriteDataBlock(char* data, size_t size) {
   sampled_ = sampler_.Look(Slice(data, size));
   if (pipeline_threads_ > 0 && writer_.compresses()) {
@@ -348,9 +388,7 @@ void BlockTableBuilder::CountDataBlock(uint64_t raw_bytes, BlockWriter::Outcome 
     properties_.num_data_blocks_compression_rejected++;
   }
   data_bytes_ = writer_.offset();
-  for (Collector& c : collectors_) {
-    c.collector->BlockAdd(raw_bytes, sampled_.fast, sampled_.slow);
-  }
+  collectors_.TellBlock(raw_bytes, sampled_.fast, sampled_.slow);
 }
 
 Status BlockTableBuilder::DrainPipeline() {
@@ -371,6 +409,7 @@ Status BlockTableBuilder::ClosePipeline() {
   return Status::OK();
 }
 
+// Makes the estimate of the size exact if that may decide whether the table ends here.
 bool BlockTableBuilder::ReachesExactly(uint64_t bytes) {
   if (pipeline_ == nullptr || pipeline_->drained()) return true;
   if (Status s = DrainPipeline(); !s.ok()) Fail(s);
@@ -394,6 +433,8 @@ bool BlockTableBuilder::MayHoldMore() {
   return held_charge_.TrySet(static_cast<size_t>(held_bytes_)).ok();
 }
 
+// Is called once, when there are enough samples or no more entries. Data blocks are written as they
+// fill from then on.
 Status BlockTableBuilder::ReleaseHeldBlocks() {
   // Blocks that were already written could not be read with the dictionary.
   VARVE_ASSERT(holds_blocks_ && pipeline_ == nullptr && writer_.offset() == 0);
@@ -411,7 +452,8 @@ Status BlockTableBuilder::ReleaseHeldBlocks() {
   return Status::OK();
 }
 
-// Returns a dictionary made from whole blocks, spread evenly over those held.
+// Returns a dictionary made from the beginnings of blocks that are spread evenly over those kept
+// back: their bytes as they are, or what ZSTD makes of them.
 std::string BlockTableBuilder::MakeDictionary() const {
   const CompressionOptions& opts = options_.compression_opts;
   const bool train = options_.compression == kZSTD && opts.zstd_max_train_bytes > 0;
@@ -437,6 +479,7 @@ std::string BlockTableBuilder::MakeDictionary() const {
   return FinalizeZstdDictionary(Slice(samples), lengths, opts.max_dict_bytes, opts.level);
 }
 
+// Tombstones are kept in one block of their own, which is written with the tail.
 void BlockTableBuilder::AddTombstone(const Slice& begin, const Slice& end_user_key) {
   if (closed_) return;
   if (begin.size() < kInternalKeyTrailerBytes || ExtractValueType(begin) != kTypeRangeDeletion) {
@@ -461,7 +504,7 @@ void BlockTableBuilder::AddTombstone(const Slice& begin, const Slice& end_user_k
   max_trailer_ = std::max(max_trailer_, trailer);
   min_trailer_ = std::min(min_trailer_, trailer);
   UpdateTailEstimate();
-  if (!collectors_.empty()) TellCollectors(begin, end_user_key);
+  collectors_.Tell(begin, end_user_key, writer_.offset());
   if (timestamp_size_ != 0) timestamps_.Add(ExtractUserKey(begin));
 }
 

@@ -17,6 +17,7 @@
 #include "table/builder/block_pipeline.h"
 #include "table/builder/block_writer.h"
 #include "table/builder/compression_sampler.h"
+#include "table/builder/property_collectors.h"
 #include "table/builder/timestamp_range.h"
 #include "table/filter/filter_builder.h"
 #include "table/index/index_builder.h"
@@ -27,13 +28,18 @@
 
 namespace varve {
 
+// Arguments of a builder of block-based tables.
 struct BlockTableBuildOptions : TableBuildOptions {
   BlockBasedTableOptions table;  // the factory's options
 };
 
-// Writes data blocks as they fill, unless a compression dictionary is wanted: then they are held
-// back until there are enough samples. If there is a codec, blocks of all but small tables go
+// Writes data blocks as they fill, unless a compression dictionary is wanted: then they are kept in
+// memory until there are enough samples. If there is a codec, blocks of all but small tables go
 // through a pipeline, which does not change the file's contents.
+//
+// The caller is a flush, a compaction or SstFileWriter: it adds entries in internal key order and
+// range deletions in the order of their beginnings, calls Finish, and keeps the file only if that
+// returns OK. The builder appends to a file that the caller owns and syncs.
 //
 // Thread safety: none.
 class BlockTableBuilder final : public TableBuilder, private IndexBlockSink {
@@ -64,19 +70,15 @@ class BlockTableBuilder final : public TableBuilder, private IndexBlockSink {
   uint64_t tail_size() const override { return tail_size_; }
   const TableProperties& properties() const override { return properties_; }
   std::string UniqueId() const override;
-  bool NeedsCompaction() const override { return needs_compaction_; }
+  bool NeedsCompaction() const override { return collectors_.needs_compaction(); }
 
  private:
-  struct Collector {
-    std::unique_ptr<TablePropertiesCollector> collector;
-    bool failed = false;  // true: it contributes nothing
-  };
-
   // Requires options that have passed CheckOptions.
   BlockTableBuilder(const BlockTableBuildOptions& options, WritableFileWriter* file);
 
   // True if a point entry sorts after the last one, whose first `shared` bytes it shares.
   bool SortsAfterLast(const Slice& key, size_t shared) const;
+  // True if the block should end before an entry with this key.
   bool BlockIsFull(const Slice& key, const Slice& value, size_t shared);
   // Returns what the user's policy says, within the limit of a block's size.
   bool PolicyEndsBlock(const Slice& key, const Slice& value);
@@ -89,18 +91,28 @@ class BlockTableBuilder final : public TableBuilder, private IndexBlockSink {
   Status CloseDataBlock(const Slice* next);
   // Writes `size` bytes at `data`, which are followed by room for a trailer.
   Status WriteDataBlock(char* data, size_t size);
+  // Counts a block that was written.
   void CountDataBlock(uint64_t raw_bytes, BlockWriter::Outcome outcome);
+  // True if the estimated size reaches `bytes` even when the pipeline is drained, for which this
+  // waits. Until then it counts blocks with upper bounds of their compressed sizes.
   bool ReachesExactly(uint64_t bytes);
   // Waits for the pipeline and takes over its results.
   Status DrainPipeline();
+  // Ends the pipeline; the builder writes blocks itself from then on.
   Status ClosePipeline();
+  // Estimates the bytes of the parts that follow the data.
   void UpdateTailEstimate();
+  // Fails with the reason why an entry was not accepted.
   void RefuseEntry(const Slice& key, const Slice& value);
+  // Keeps the first error; nothing is written any more.
   void Fail(const Status& status);
 
   // Methods for the compression dictionary.
+  // True if blocks may still be held back for the dictionary: their number and memory are limited.
   bool MayHoldMore();
+  // Makes the dictionary and writes the blocks that waited for it.
   Status ReleaseHeldBlocks();
+  // Returns a dictionary from samples of the held blocks; empty if there are none.
   std::string MakeDictionary() const;
 
   // Write the parts after the data, in the file's order.
@@ -115,24 +127,23 @@ class BlockTableBuilder final : public TableBuilder, private IndexBlockSink {
   Status WriteMetaindexAndFooter();
   Status WriteIndexBlock(IndexBlockBuilder* builder, const Slice& raw,
                          BlockHandle* handle) override;
+  // Sets the properties that are known at the end.
   void FillProperties();
+  // Returns the names of compression for the properties.
   std::string CompressionProperty() const;
-
-  void StartCollectors();
-  void TellCollectors(const Slice& internal_key, const Slice& value);
-  void FinishCollectors();
 
   const BlockTableBuildOptions options_;
   const KeyOrder key_order_;
   const size_t timestamp_size_;
   const uint32_t base_context_checksum_;
+  // Compresses blocks, adds their trailers and appends them to the file.
   BlockWriter writer_;
   BlockBuilder data_block_;
   BlockBuilder tombstone_block_;
   IndexBuilder index_;
   std::optional<FilterBuilder> filter_;
   std::optional<PrefixBlocks> prefix_blocks_;
-  std::vector<Collector> collectors_;
+  PropertyCollectors collectors_;
   TimestampRange timestamps_;
   std::unique_ptr<FlushBlockPolicy> policy_;  // the user's policy; null: blocks end by size
   CompressionSampler sampler_;
@@ -143,21 +154,24 @@ class BlockTableBuilder final : public TableBuilder, private IndexBlockSink {
   const uint64_t nearly_full_;
   const uint64_t alignment_;  // alignment of data blocks, a power of two; 1: none
 
+  // The first error, and whether entries are still accepted.
   Status status_;
   bool closed_ = false;
   bool finished_ = false;
-  bool needs_compaction_ = false;
 
+  // Numbers of entries, and sizes of keys and values before compression.
   uint64_t points_ = 0;
   uint64_t tombstones_ = 0;
   uint64_t raw_key_bytes_ = 0;
   uint64_t raw_value_bytes_ = 0;
+  // Number of entries by the five low bits of their type.
   uint64_t entries_of_type_[32] = {};
+  // Largest and smallest trailer (sequence and type).
   uint64_t max_trailer_ = 0;
   uint64_t min_trailer_ = UINT64_MAX;
 
-  // True while a dictionary is to be made; then raw blocks wait for it, each with room for a
-  // trailer.
+  // True until the dictionary is made, if there is to be one; until then raw blocks are kept in
+  // held_blocks_, each with room for a trailer.
   bool holds_blocks_;
   std::vector<std::string> held_blocks_;
   uint64_t held_bytes_ = 0;
@@ -167,6 +181,7 @@ class BlockTableBuilder final : public TableBuilder, private IndexBlockSink {
   const size_t pipeline_threads_;  // 0: no pipeline
   uint64_t helper_cpu_micros_ = 0;
 
+  // Estimated bytes of what follows the data; bytes of data blocks written; bytes of the tail.
   uint64_t tail_estimate_ = 0;
   uint64_t data_bytes_ = 0;
   uint64_t tail_size_ = 0;

@@ -1,21 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Writes everything after the data: filter, index, dictionary, range deletions, properties,
-// metaindex and footer. Also runs the collectors whose results go into the properties.
+// metaindex and footer.
 
 #include <cstdio>
 
-#include "varve/comparator.h"
 #include "varve/filter_policy.h"
-#include "varve/slice_transform.h"
 
 #include "table/builder/block_table_builder.h"
+#include "table/builder/table_description.h"
 #include "table/format/footer.h"
 #include "table/format/unique_id.h"
 #include "table/meta/properties_block.h"
 #include "util/base/assert.h"
 #include "util/base/status_macros.h"
-#include "util/key/entry_types.h"
 
 namespace varve {
 namespace {
@@ -36,6 +34,8 @@ std::string CompressionOptionsText(const CompressionOptions& opts) {
 
 }  // namespace
 
+// The order is that of the file: the last data block, then blocks that waited for a dictionary,
+// then what the pipeline still has. Only then is data_bytes_ the end of the data.
 Status BlockTableBuilder::Finish() {
   if (!status_.ok()) return status_;
   if (closed_) {
@@ -54,6 +54,8 @@ Status BlockTableBuilder::Finish() {
   return Status::OK();
 }
 
+// Each part adds its handle to the metaindex, which comes last but for the footer. Readers find
+// parts by name, so their order is free, except that properties come after all that they count.
 Status BlockTableBuilder::WriteTail() {
   // Every data block is in the file, and no other thread writes to it.
   VARVE_ASSERT(pipeline_ == nullptr && !holds_blocks_ && held_bytes_ == 0);
@@ -74,6 +76,7 @@ Status BlockTableBuilder::WriteTail() {
 
 Status BlockTableBuilder::WriteFilter() {
   if (!filter_.has_value() || filter_->entry_count() == 0) return Status::OK();
+  // The last key is still in the block builder, which is reset only after the tail.
   VARVE_RETURN_IF_ERROR(filter_->Finish(options_.icmp->KeyOf(data_block_.last_key())));
   properties_.num_filter_entries = filter_->entry_count();
   properties_.filter_size = filter_->EstimatedSize();
@@ -84,6 +87,8 @@ Status BlockTableBuilder::WriteFilter() {
   return Status::OK();
 }
 
+// A partition is found by a small index of its own, whose separators come after the last key of
+// each partition.
 Status BlockTableBuilder::WriteFilterPartitions() {
   IndexBlockBuilder top(index_.restart_interval(), index_.uses_delta_values());
   std::string separator;
@@ -125,6 +130,8 @@ Status BlockTableBuilder::WriteIndex() {
   return Status::OK();
 }
 
+// The raw block and the room for its trailer are one piece of the builder's memory, so nothing is
+// copied.
 Status BlockTableBuilder::WriteIndexBlock(IndexBlockBuilder* builder, const Slice& raw,
                                           BlockHandle* handle) {
   char* const data = builder->trailer() - raw.size();
@@ -152,8 +159,9 @@ Status BlockTableBuilder::WriteTombstones() {
   return Status::OK();
 }
 
+// Collectors come first: their properties are among those that are written.
 Status BlockTableBuilder::WriteProperties() {
-  FinishCollectors();
+  collectors_.Finish(&properties_);
   FillProperties();
   TableTraits traits;
   traits.index_type = options_.table.index_type;
@@ -181,6 +189,7 @@ Status BlockTableBuilder::WriteMetaindexAndFooter() {
   return writer_.AppendRaw(Slice(encoded));
 }
 
+// Names and meanings of the properties are RocksDB's.
 void BlockTableBuilder::FillProperties() {
   TableProperties& p = properties_;
   p.data_size = data_bytes_;
@@ -191,6 +200,7 @@ void BlockTableBuilder::FillProperties() {
   p.num_merge_operands = entries_of_type_[kTypeMerge];
   p.raw_key_size = raw_key_bytes_;
   p.raw_value_size = raw_value_bytes_;
+  // An empty table leaves both at their default, which means "unknown".
   if (p.num_entries > 0) {
     p.key_largest_seqno = UnpackSequence(max_trailer_);
     p.key_smallest_seqno = UnpackSequence(min_trailer_);
@@ -201,13 +211,7 @@ void BlockTableBuilder::FillProperties() {
   p.data_block_restart_interval =
       static_cast<uint64_t>(std::max(options_.table.block_restart_interval, 1));
   p.index_block_restart_interval = static_cast<uint64_t>(index_.restart_interval());
-  p.column_family_id = options_.column_family_id;
-  p.column_family_name = options_.column_family_name;
-  p.comparator_name = options_.comparator_name.empty() ? options_.icmp->user_comparator()->Name()
-                                                       : options_.comparator_name;
-  p.merge_operator_name = options_.merge_operator_name;
-  p.prefix_extractor_name =
-      options_.prefix_extractor == nullptr ? "nullptr" : options_.prefix_extractor->AsString();
+  DescribeTable(options_, &p);
   if (options_.table.filter_policy != nullptr && !options_.skip_filters) {
     p.filter_policy_name = options_.table.filter_policy->Name();
   }
@@ -217,14 +221,6 @@ void BlockTableBuilder::FillProperties() {
   p.fast_compression_estimated_data_size = sampled.fast;
   p.slow_compression_estimated_data_size = sampled.slow;
   timestamps_.Describe(&p.user_collected_properties);
-  p.user_defined_timestamps_persisted = options_.persist_timestamps ? 1 : 0;
-  p.creation_time = options_.creation_time;
-  p.oldest_key_time = options_.oldest_key_time;
-  p.file_creation_time = options_.file_creation_time;
-  p.orig_file_number = options_.file_number;
-  p.db_id = options_.db_id;
-  p.db_session_id = options_.db_session_id;
-  p.db_host_id = options_.db_host_id;
 }
 
 std::string BlockTableBuilder::CompressionProperty() const {
@@ -244,45 +240,6 @@ std::string BlockTableBuilder::CompressionProperty() const {
 std::string BlockTableBuilder::UniqueId() const {
   if (!finished_) return std::string();
   return TableUniqueId(options_.db_id, options_.db_session_id, options_.file_number);
-}
-
-void BlockTableBuilder::StartCollectors() {
-  TablePropertiesCollectorFactory::Context context;
-  context.column_family_id = options_.column_family_id;
-  context.level_at_creation = options_.level;
-  std::string names;
-  for (const auto& factory : options_.collector_factories) {
-    if (factory == nullptr) continue;
-    std::unique_ptr<TablePropertiesCollector> collector(
-        factory->CreateTablePropertiesCollector(context));
-    if (collector == nullptr) continue;
-    names += (names.empty() ? "" : ",") + std::string(factory->Name());
-    collectors_.push_back({std::move(collector)});
-  }
-  properties_.property_collectors_names = "[" + names + "]";
-  properties_.user_collected_properties = options_.added_properties;
-}
-
-void BlockTableBuilder::TellCollectors(const Slice& internal_key, const Slice& value) {
-  const uint64_t trailer = ExtractTrailer(internal_key);
-  const Slice user_key = ExtractUserKey(internal_key);
-  for (Collector& c : collectors_) {
-    const Status s = c.collector->AddUserKey(user_key, value, EntryTypeOf(UnpackType(trailer)),
-                                             UnpackSequence(trailer), writer_.offset());
-    if (!s.ok()) c.failed = true;
-  }
-}
-
-void BlockTableBuilder::FinishCollectors() {
-  for (Collector& c : collectors_) {
-    UserCollectedProperties collected;
-    if (!c.collector->Finish(&collected).ok()) c.failed = true;
-    if (c.failed) continue;
-    properties_.user_collected_properties.merge(collected);
-    UserCollectedProperties readable = c.collector->GetReadableProperties();
-    properties_.readable_properties.merge(readable);
-    needs_compaction_ = needs_compaction_ || c.collector->NeedCompact();
-  }
 }
 
 }  // namespace varve

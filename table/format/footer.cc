@@ -4,18 +4,22 @@
 
 #include "table/format/footer.h"
 
-#include <algorithm>
 #include <cstring>
 #include <string>
 
 #include "table/format/block_trailer.h"
 #include "util/base/status_macros.h"
 #include "util/coding/fixed.h"
-#include "util/env/random_access_file_reader.h"
 
 namespace varve {
 namespace {
 
+// The layout by version:
+//
+//   0        metaindex handle, index handle, zeros: 40 bytes | legacy magic 8
+//   1 to 5   checksum type 1 | the same 40 bytes            | version 4 | magic 8
+//   6, 7     checksum type 1 | extended magic 4, footer checksum 4, context 4,
+//                              metaindex size 4, zeros 24   | version 4 | magic 8
 // Positions within the 53 bytes of versions 1 and up.
 constexpr size_t kVersionAt = 41;
 constexpr size_t kMagicAt = 45;
@@ -76,6 +80,7 @@ void Footer::EncodeTo(uint64_t footer_offset, std::string* dst) const {
   dst->append(buf, kBytes);
 }
 
+// The checksum comes last, over everything else, while its own field is zero.
 void Footer::EncodeVersion6(uint64_t footer_offset, char* dst) const {
   std::memcpy(dst + kExtendedMagicAt, kExtendedMagic, sizeof(kExtendedMagic));
   EncodeFixed32(dst + kContextAt, base_context_checksum);
@@ -84,6 +89,8 @@ void Footer::EncodeVersion6(uint64_t footer_offset, char* dst) const {
                 FooterChecksum(checksum, base_context_checksum, footer_offset, dst));
 }
 
+// The magic number says which of the layouts follows. What has another one is a table of another
+// format, if the number is known, or no table.
 Status Footer::DecodeFrom(const Slice& tail, uint64_t tail_offset) {
   *this = Footer();
   if (tail.size() < kLegacyBytes) {
@@ -100,7 +107,7 @@ Status Footer::DecodeFrom(const Slice& tail, uint64_t tail_offset) {
   for (const OtherFormat& other : kOtherFormats) {
     if (magic != other.magic) continue;
     return Status::NotSupported("table of format " + std::string(other.name),
-                                "only block-based tables can be read");
+                                "only block-based tables and PlainTables can be read");
   }
   if (magic != kTableMagic) {
     return BadFooter("bad magic number: not a table, or cut off", tail_offset);
@@ -134,6 +141,8 @@ Status Footer::RefuseVersion(const char* start, uint64_t footer_offset) {
                               "the latest that can be read is " + std::to_string(kLatestVersion));
 }
 
+// Uses `checksum`, which must have been set, and compares in a copy, whose checksum field is zeroed
+// as it was when the checksum was computed.
 Status Footer::CheckVersion6(const char* start, uint64_t footer_offset) const {
   if (std::memcmp(start + kExtendedMagicAt, kExtendedMagic, sizeof(kExtendedMagic)) != 0) {
     return BadFooter("bad extended magic number", footer_offset);
@@ -152,6 +161,7 @@ Status Footer::CheckVersion6(const char* start, uint64_t footer_offset) const {
 Status Footer::DecodeVersion6(const char* start, uint64_t footer_offset) {
   VARVE_RETURN_IF_ERROR(CheckVersion6(start, footer_offset));
   base_context_checksum = DecodeFixed32(start + kContextAt);
+  // Later writers may put something here that an older reader must not overlook.
   if (DecodeFixed64(start + kMustBeZeroAt) != 0) {
     return Status::NotSupported("table footer at offset " + std::to_string(footer_offset),
                                 "uses a feature that is not known");
@@ -173,16 +183,6 @@ Status Footer::DecodeHandles(const char* start, uint64_t footer_offset) {
     return BadFooter("a block handle points beyond the footer", footer_offset);
   }
   return Status::OK();
-}
-
-Status CheckFooter(const RandomAccessFileReader& file, uint64_t file_size) {
-  const size_t n = static_cast<size_t>(std::min<uint64_t>(file_size, Footer::kMaxBytes));
-  char scratch[Footer::kMaxBytes];
-  Slice tail;
-  VARVE_RETURN_IF_ERROR(file.Read(file_size - n, n, &tail, scratch));
-  Footer footer;
-  const Status s = footer.DecodeFrom(tail, file_size - n);
-  return s.ok() ? s : Status::CopyAppendMessage(s, ": ", file.file_name());
 }
 
 }  // namespace varve

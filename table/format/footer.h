@@ -16,12 +16,11 @@
 
 namespace varve {
 
-class RandomAccessFileReader;
-
 inline constexpr uint64_t kTableMagic = 0x88e241b785f4cff7;
 // Magic number of LevelDB's files and of format version 0.
 inline constexpr uint64_t kLegacyTableMagic = 0xdb4775248b80fb57;
 
+// The last bytes of a table: what is needed to find and to check everything else.
 struct Footer {
   static constexpr size_t kLegacyBytes = 48;  // version 0
   static constexpr size_t kBytes = 53;        // versions 1 and up
@@ -54,15 +53,17 @@ struct Footer {
   Status DecodeFrom(const Slice& tail, uint64_t tail_offset);
 
  private:
+  // Returns the error for a version that this code does not know, which format_version has:
+  // NotSupported, or Corruption if the footer is damaged. Never returns OK.
   Status RefuseVersion(const char* start, uint64_t footer_offset);
+  // From version 6 on the footer has a checksum of its own, and no handles: the metaindex block
+  // ends at the footer, which has its size, and the metaindex has the index's handle. CheckVersion6
+  // checks the checksum and the magic number beside it.
   Status CheckVersion6(const char* start, uint64_t footer_offset) const;
   void EncodeVersion6(uint64_t footer_offset, char* dst) const;
   Status DecodeVersion6(const char* start, uint64_t footer_offset);
+  // Parses the two handles of a version below 6, which begin at `start`.
   Status DecodeHandles(const char* start, uint64_t footer_offset);
 };
-
-// Checks that a file of this size ends with a footer that can be read. Returns the errors of
-// DecodeFrom, with the file's name. Reads only the file's end.
-Status CheckFooter(const RandomAccessFileReader& file, uint64_t file_size);
 
 }  // namespace varve

@@ -1,4 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// An inspection opens the table with a reader of its own, which puts no block of data into the
+// block cache, and goes from what costs little to what costs much: properties (comparator, writer),
+// range deletions, and then either the two ends of the data or every block, checksum and entry,
+// which are also counted and compared with the properties.
+//
+//     what is seen      rule for a program's table                     rule for a database's
+//     writer            has the property of external files             does not have it
+//     sequence number   0, unless the MANIFEST or the file gives one   any
+//     types             those that SstFileWriter can add               any of an entry
+//     user keys         each once (with every_block)                   any number of versions
+//
+// The bounds are those of the points, widened by the range deletions.
+
 #include "table/inspect/inspect_table.h"
 
 #include <algorithm>
@@ -26,6 +40,8 @@ class Inspection {
     reads_.readahead_size = options.readahead_size;
   }
 
+  // Properties come before everything else, because they say who wrote the table, on which later
+  // checks depend. The first error ends the inspection.
   Status Run() {
     VARVE_RETURN_IF_ERROR(Open());
     VARVE_RETURN_IF_ERROR(TakeProperties());
@@ -63,6 +79,7 @@ class Inspection {
   uint64_t operands_ = 0;
 };
 
+// Opening checks footer, metaindex, properties and index already, as for any table.
 Status Inspection::Open() {
   VARVE_RETURN_IF_ERROR(
       options_.fs->GetFileSize(table_.path, IOOptions(), &table_.file_size, nullptr));
@@ -83,6 +100,8 @@ Status Inspection::Open() {
   return TableReader::Open(open, std::move(file), table_.file_size, &table_.reader);
 }
 
+// Takes what the properties say of the table's origin, and checks that the order of its keys and
+// its writer are the expected ones.
 Status Inspection::TakeProperties() {
   table_.properties = table_.reader->properties();
   const TableProperties& properties = *table_.properties;
@@ -123,6 +142,9 @@ Status Inspection::CheckWriter() const {
   return Status::OK();
 }
 
+// Widens the bounds of range deletions, whose ends are not in order, and of sequence numbers. In a
+// program's table that was given no sequence number, range deletions must have number 0, as points
+// must.
 Status Inspection::TakeTombstones() {
   const FragmentedTombstones* const all = table_.reader->tombstones().get();
   if (all == nullptr || all->empty()) return Status::OK();
@@ -152,6 +174,7 @@ Status Inspection::TakeTombstones() {
   return Status::OK();
 }
 
+// A database's table may have any entry; a program's, only what an SstFileWriter adds.
 Status Inspection::CheckPoint(const ParsedInternalKey& key) const {
   if (key.user_key.size() < options_.icmp->timestamp_size()) {
     return Corrupt("a key is shorter than its timestamp");
@@ -171,6 +194,8 @@ Status Inspection::CheckPoint(const ParsedInternalKey& key) const {
   return Status::OK();
 }
 
+// Called for the entries in their order, or for the two ends alone: two neighbours are known as
+// such only with every_block.
 Status Inspection::TakePoint(const Slice& key) {
   ParsedInternalKey parsed;
   if (!ParseInternalKey(key, &parsed) || parsed.type == kTypeRangeDeletion) {
@@ -190,6 +215,8 @@ Status Inspection::TakePoint(const Slice& key) {
   return Status::OK();
 }
 
+// Reads only the first and the last data block. The index must be in order, as it alone says
+// which these are.
 Status Inspection::TakeEnds() {
   VARVE_RETURN_IF_ERROR(table_.reader->CheckIndex(reads_));
   const auto it = table_.reader->NewIterator(reads_, TableIterOptions());
@@ -207,6 +234,8 @@ Status Inspection::TakeEnds() {
   return Status::OK();
 }
 
+// The checksums of all blocks come first, so that no entry is looked at in a file that is damaged
+// anywhere. Then the blocks are read again, and their entries are checked and counted.
 Status Inspection::TakeEveryBlock() {
   VARVE_RETURN_IF_ERROR(table_.reader->VerifyChecksum(reads_, options_.pace));
   const auto take = [this](const Slice& key, const Slice& /*value*/) {
@@ -214,6 +243,7 @@ Status Inspection::TakeEveryBlock() {
     table_.points++;
     const ValueType type = ExtractValueType(key);
     if (type == kTypeMerge) operands_++;
+    if (type == kTypeBlobIndex) table_.references++;
     if (type == kTypeDeletion || type == kTypeSingleDeletion ||
         type == kTypeDeletionWithTimestamp) {
       deletions_++;
@@ -224,6 +254,8 @@ Status Inspection::TakeEveryBlock() {
   return CheckCounts();
 }
 
+// Compares what was counted with the properties, which count range deletions among the entries and
+// among the deletions.
 Status Inspection::CheckCounts() const {
   const TableProperties& properties = *table_.properties;
   // LevelDB's tables have no properties.
@@ -245,6 +277,8 @@ Status Inspection::CheckCounts() const {
   return Status::OK();
 }
 
+// A range deletion may begin before the first point or end behind the last one; a version needs
+// bounds that cover both.
 void Inspection::SetBounds() {
   const InternalKeyComparator& icmp = *options_.icmp;
   table_.smallest = table_.smallest_point;
@@ -266,6 +300,7 @@ Status InspectTable(const std::string& path, const InspectOptions& options, Insp
   *table = InspectedTable();
   table->path = path;
   const Status s = Inspection(options, table).Run();
+  // Closes the file, too, so that a caller may delete a table that was refused.
   if (!s.ok()) *table = InspectedTable();
   return s;
 }

@@ -21,6 +21,7 @@ namespace varve {
 class SliceTransform;
 class Statistics;
 
+// Says what a table is expected to be, and how much of it is read.
 struct InspectOptions {
   FileSystem* fs = nullptr;
   FileOptions file_options;
@@ -43,8 +44,8 @@ struct InspectOptions {
   // the ends of the data, the range deletions and the properties.
   bool every_block = false;
   size_t readahead_size = 0;  // For every_block; bytes, 0: a default.
-  // True if the resulting reader bypasses the block cache. The inspection puts nothing there but
-  // the table's index and filter.
+  // True: the resulting reader bypasses the block cache. False: it uses the cache as its options
+  // say, so that opening may put the table's index and filter there; the inspection adds nothing.
   bool past_cache = true;
   // Called with the bytes read; an error that it returns ends the inspection.
   TableReader::PaceReads pace;
@@ -63,7 +64,8 @@ struct InspectedTable {
   // it, 0 if none was.
   uint32_t external_version = 0;
   SequenceNumber global_seqno = 0;
-  // False: its keys lack the family's timestamps; bounds have the oldest one.
+  // False: its keys lack the family's timestamps. Bounds have the oldest one then, but for the end
+  // of a range deletion, which is exclusive and has the newest.
   bool timestamps_persisted = true;
 
   // Internal keys, as the reader shows them; empty if there is none.
@@ -81,17 +83,19 @@ struct InspectedTable {
   // all range deletions.
   SequenceNumber smallest_seq = kMaxSequenceNumber;
   SequenceNumber largest_seq = 0;
-  uint64_t points = 0;  // Set with every_block.
+  uint64_t points = 0;      // Set with every_block.
+  uint64_t references = 0;  // To blob files, among the points; set with every_block.
 
   [[nodiscard]] bool empty() const { return smallest.empty(); }
 };
 
-// Opens the table at `path` and inspects it; a table without entries is no error. Reads nothing
-// from the block cache, and puts nothing there.
+// Opens the table at `path` and inspects it; a table without entries is no error. With
+// options.past_cache the block cache is neither read nor changed.
 //
-// Errors, all of which name the file: Corruption for bytes that no table has, or that contradict
-//   each other (the comparator's name included: InvalidArgument); NotSupported for a form that we
-//   do not read, IOError.
+// Errors, all of which name the file: Corruption for bytes that no table has, that contradict each
+// other, or that the expected writer does not write; InvalidArgument if the keys are ordered by
+// another comparator; NotSupported for a form that cannot be read; IOError; and what options.pace
+// returns. After an error *table is empty and the file is closed.
 Status InspectTable(const std::string& path, const InspectOptions& options, InspectedTable* table);
 
 }  // namespace varve

@@ -8,6 +8,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "table/block/block_builder.h"
 #include "table/block/block_walker.h"
@@ -26,6 +27,8 @@ struct NumberRow {
   WhenEmpty when_zero;
 };
 
+// Rows are looked up one after the other: a table has few properties, and is opened seldom. What
+// RocksDB always writes is written even if it is zero, so that its tools find it.
 constexpr NumberRow kNumbers[] = {
     {"rocksdb.column.family.id", &TableProperties::column_family_id, WhenEmpty::kWrite},
     {"rocksdb.creation.time", &TableProperties::creation_time, WhenEmpty::kWrite},
@@ -148,6 +151,8 @@ Status ParseIndexType(const Slice& name, const Slice& value, TableTraits* traits
 }
 
 // Parses a property that decides about decoding. Sets *taken to true if the name is one of them.
+// An unknown trait cannot be skipped like another unknown property: the table would be decoded
+// wrongly.
 Status ParseTrait(const Slice& name, const Slice& value, size_t value_offset, TableTraits* traits,
                   bool* taken) {
   const std::string_view n = name.ToStringView();
@@ -204,11 +209,13 @@ Status CheckConsistent(const TableTraits& traits) {
   return Status::OK();
 }
 
-}  // namespace
+// Names are sorted bytewise, as the block must be.
+using PropertyEntries = std::map<std::string_view, std::string>;
 
-void EncodeProperties(const TableProperties& properties, const TableTraits& traits,
-                      std::string* block) {
-  std::map<std::string_view, std::string> entries;
+// Adds the properties that have a field. Which of them are left out when they are zero, empty or
+// at their default, is said by the tables above.
+void AddFields(const TableProperties& properties, PropertyEntries* added) {
+  PropertyEntries& entries = *added;
   for (const NumberRow& row : kNumbers) {
     const uint64_t value = properties.*row.field;
     if (value != 0 || row.when_zero == WhenEmpty::kWrite) entries[row.name] = VarintText(value);
@@ -221,18 +228,17 @@ void EncodeProperties(const TableProperties& properties, const TableTraits& trai
     const std::string& value = properties.*row.field;
     if (!value.empty()) entries[row.name] = value;
   }
-  std::string index_type;
-  PutFixed32(&index_type, static_cast<uint32_t>(traits.index_type));
-  entries[kIndexType] = index_type;
-  entries[kWholeKeyFiltering] = traits.whole_key_filtering ? "1" : "0";
-  entries[kPrefixFiltering] = traits.prefix_filtering ? "1" : "0";
-  if (traits.decoupled_partitioned_filters) entries[kDecoupledFilters] = "1";
+}
+
+// Appends the block of all entries and of what the user's collectors have found.
+void AppendEntries(PropertyEntries entries, const TableProperties& properties, std::string* block) {
   // emplace() does not replace: if a collector uses one of our names, our value stays.
   for (const auto& [name, value] : properties.user_collected_properties) {
     entries.emplace(name, value);
   }
 
   BlockBuilder::Options options;
+  // One restart point: the block is always read from the front.
   options.restart_interval = std::numeric_limits<int>::max();
   BlockBuilder builder(options);
   for (const auto& [name, value] : entries) builder.Add(Slice(name), Slice(value));
@@ -240,6 +246,29 @@ void EncodeProperties(const TableProperties& properties, const TableTraits& trai
   block->append(content.data(), content.size());
 }
 
+}  // namespace
+
+void EncodeProperties(const TableProperties& properties, std::string* block) {
+  PropertyEntries entries;
+  AddFields(properties, &entries);
+  AppendEntries(std::move(entries), properties, block);
+}
+
+void EncodeProperties(const TableProperties& properties, const TableTraits& traits,
+                      std::string* block) {
+  PropertyEntries entries;
+  AddFields(properties, &entries);
+  std::string index_type;
+  PutFixed32(&index_type, static_cast<uint32_t>(traits.index_type));
+  entries[kIndexType] = index_type;
+  entries[kWholeKeyFiltering] = traits.whole_key_filtering ? "1" : "0";
+  entries[kPrefixFiltering] = traits.prefix_filtering ? "1" : "0";
+  if (traits.decoupled_partitioned_filters) entries[kDecoupledFilters] = "1";
+  AppendEntries(std::move(entries), properties, block);
+}
+
+// Each name is a trait, a field, or neither. Traits are checked, as they decide how the rest of the
+// table is decoded; names that are neither are kept as they are.
 Status ParseProperties(const Slice& block, TableProperties* properties, TableTraits* traits) {
   *properties = TableProperties();
   *traits = TableTraits();
@@ -260,6 +289,8 @@ Status ParseProperties(const Slice& block, TableProperties* properties, TableTra
     bool is_field = false;
     if (!is_trait) s = ParseField(name, walk.value(), properties, &is_field);
     if (!s.ok()) return s;
+    // Traits are also kept by name, for tools, and for what looks at properties after the table was
+    // opened.
     if (!is_field) {
       properties->user_collected_properties[last_name] = walk.value().ToString();
     }

@@ -10,6 +10,8 @@
 
 namespace varve {
 
+// In a damaged index handles may overlap or go back: then the differences wrap to large numbers and
+// the block gets a request of its own, or is not found and read alone.
 void BlockReads::Add(const BlockHandle& handle) {
   const uint64_t end = handle.offset + handle.size + kBlockTrailerBytes;
   if (!requests_.empty()) {
@@ -23,36 +25,57 @@ void BlockReads::Add(const BlockHandle& handle) {
   requests_.push_back({handle.offset, end, 1, nullptr, Slice()});
 }
 
-void BlockReads::ReadAhead(const RandomAccessFileReader& file, const IOOptions& options) const {
+void BlockReads::ReadAhead() const {
   for (const Request& request : requests_) {
     const auto n = static_cast<size_t>(request.end - request.offset);
     // If prefetching is not supported, the reads run one after the other.
-    (void)file.Prefetch(request.offset, n, options);
+    (void)file_.Prefetch(request.offset, n, options_);
   }
 }
 
-size_t BlockReads::Run(const RandomAccessFileReader& file, const IOOptions& options,
-                       const BlockRoom& room) {
-  std::vector<FSReadRequest> reads(requests_.size());
+// Allocates a buffer for each request. Returns false if memory is out: the caller then leaves the
+// whole file out.
+bool BlockReads::Prepare(std::vector<FSReadRequest>* reads) {
+  reads->resize(requests_.size());
   uint64_t bytes = 0;
-  for (size_t i = 0; i < reads.size(); i++) {
+  for (size_t i = 0; i < requests_.size(); i++) {
     Request& request = requests_[i];
     VARVE_ASSERT(request.buffer == nullptr && request.blocks > 0);
     const auto n = static_cast<size_t>(request.end - request.offset);
-    request.buffer = AllocateBlockBuffer(n, request.blocks == 1 ? room : BlockRoom());
-    if (request.buffer == nullptr) return 0;
-    reads[i].offset = request.offset;
-    reads[i].len = n;
-    reads[i].scratch = request.buffer.get();
+    // A request of one block is read to where the cache would keep it.
+    request.buffer = AllocateBlockBuffer(n, request.blocks == 1 ? room_ : BlockRoom());
+    if (request.buffer == nullptr) return false;
+    FSReadRequest& read = (*reads)[i];
+    read.offset = request.offset;
+    read.len = n;
+    read.scratch = request.buffer.get();
     bytes += n;
   }
   AddPerfCount<&PerfContext::block_read_byte>(bytes);
-  const PerfTimer<&PerfContext::block_read_time> timer;
-  if (!file.MultiRead(reads.data(), reads.size(), options).ok()) return reads.size();
-  for (size_t i = 0; i < reads.size(); i++) {
-    if (reads[i].status.ok()) requests_[i].result = reads[i].result;
+  return true;
+}
+
+// A file without memory for its requests is left out, and so is one that could not be read; its
+// blocks are not found then, and are read one by one with an error of their own.
+void BlockReads::Run(std::span<BlockReads> files, bool async_io) {
+  std::vector<std::vector<FSReadRequest>> requests(files.size());
+  std::vector<FileReads> reads;
+  std::vector<BlockReads*> readers;
+  for (size_t i = 0; i < files.size(); i++) {
+    if (files[i].requests_.empty() || !files[i].Prepare(&requests[i])) continue;
+    reads.push_back({&files[i].file_, requests[i], &files[i].options_, {}});
+    readers.push_back(&files[i]);
   }
-  return reads.size();
+  if (reads.empty()) return;
+  const PerfTimer<&PerfContext::block_read_time> timer;
+  RandomAccessFileReader::MultiReadFiles(reads, async_io);
+  for (size_t i = 0; i < reads.size(); i++) {
+    if (!reads[i].status.ok()) continue;
+    for (size_t k = 0; k < reads[i].requests.size(); k++) {
+      const FSReadRequest& read = reads[i].requests[k];
+      if (read.status.ok()) readers[i]->requests_[k].result = read.result;
+    }
+  }
 }
 
 bool BlockReads::Find(const BlockHandle& handle, Slice* bytes, uint64_t* offset,

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Reads several blocks of one file at once, with as few requests as their positions allow.
+// Reads several blocks of one file or more at once, with as few requests as their positions allow.
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "varve/file_system.h"
@@ -16,9 +17,9 @@
 
 namespace varve {
 
-// Blocks that lie close together are read in one request, together with the gaps between them. A
-// block that could not be read is not found; a caller that needs it reads it alone, and gets the
-// error.
+// Blocks of one file. Those that lie close together are read in one request, together with the gaps
+// between them. A block that could not be read is not found; a caller that needs it reads it alone,
+// and gets the error.
 //
 // Thread safety: none.
 class BlockReads {
@@ -28,19 +29,26 @@ class BlockReads {
   // A request of several blocks is not longer than this.
   static constexpr uint64_t kRequestBytesMax = 1 << 20;
 
+  // `file` outlives this. Requests for one block are read into memory of `room`.
+  BlockReads(const RandomAccessFileReader& file, const IOOptions& options, const BlockRoom& room)
+      : file_(file), options_(options), room_(room) {}
+
   // Adds a block. Requires that `handle` lies in the file, after all that were added before.
   void Add(const BlockHandle& handle);
+  [[nodiscard]] size_t requests() const { return requests_.size(); }
   // Asks the operating system to read ahead everything that was added, without waiting for it.
-  void ReadAhead(const RandomAccessFileReader& file, const IOOptions& options) const;
-  // Reads everything that was added. Returns the number of requests. Requests for one block are
-  // read into memory of `room`.
-  size_t Run(const RandomAccessFileReader& file, const IOOptions& options, const BlockRoom& room);
+  void ReadAhead() const;
+  // Reads everything that was added to each of `files`. The reads of all files are in flight
+  // together where the file system can do that (RandomAccessFileReader::MultiReadFiles, also for
+  // `async_io`).
+  static void Run(std::span<BlockReads> files, bool async_io = false);
   // Sets *bytes to what was read around the block and its trailer, and *offset to its position;
   // returns false if the block was not read whole. If nothing else was read with it, *buffer takes
   // the memory over, and the block is not found again.
   bool Find(const BlockHandle& handle, Slice* bytes, uint64_t* offset, BlockBuffer* buffer);
 
  private:
+  // One read of the file, for one or several neighbouring blocks.
   struct Request {
     uint64_t offset;
     uint64_t end;
@@ -48,6 +56,13 @@ class BlockReads {
     BlockBuffer buffer;
     Slice result;
   };
+
+  // Fills `reads` with the requests. Returns false if there is no memory for them.
+  bool Prepare(std::vector<FSReadRequest>* reads);
+
+  const RandomAccessFileReader& file_;
+  const IOOptions options_;
+  const BlockRoom room_;
   std::vector<Request> requests_;  // ordered by offset
 };
 

@@ -1,7 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// A point read asks, in this order, and ends with the first answer:
+//
+//     tombstones      in memory; raise what the lookup counts as covered
+//     filter          "no" ends it; costs one or two cache misses
+//     index           leads to the first block that may have the key
+//     block           in place, if the index's slot still refers to it; otherwise through the cache
+//     next blocks     as long as the separator is of the same user key
+//
+// Searching in place takes no reference to the block: an epoch keeps it from being freed meanwhile.
+// So nothing in it may wait, or call code of the user: comparators of the user go the other way,
+// and so do merge operands (TakeDeferred).
+//
+// Tables whose keys have no timestamps, in a family that has them, are searched in their own order;
+// the lookup is told so before and after.
+
 #include "table/reader/block_table_reader.h"
 
 #include <utility>
+#include <vector>
 
 #include "table/iterator/timestamp_adding_iterator.h"
 #include "table/reader/block_pins.h"
@@ -49,6 +66,9 @@ bool BlockTableReader::KeyMayMatch(const ReadOptions& options, const PointLookup
   return parts_.filter->KeyMayMatch(context, lookup);
 }
 
+// Does no more than Prefetch if the index is not in memory or a comparator of the user would have
+// to run. Otherwise the hint is of this table even if no place was sought, so that Get teaches the
+// predictor.
 void BlockTableReader::PrefetchSpeculatively(const PointLookup& lookup, TableHint* hint) const {
   Prefetch(lookup);
   const DecodedIndex* const index = parts_.index->resident();
@@ -77,6 +97,8 @@ Status BlockTableReader::Get(const ReadOptions& options, PointLookup* lookup,
   return s;
 }
 
+// Tombstones come first, as they decide which of the entries the lookup still sees. Whatever step
+// fails, the lookup is told of it at the end of this function.
 inline Status BlockTableReader::GetInOwnOrder(const ReadOptions& options, PointLookup* lookup,
                                               const TableHint& hint) const {
   if (parts_.tombstones != nullptr) lookup->CoverWith(*parts_.tombstones);
@@ -134,6 +156,9 @@ Status BlockTableReader::SearchBlocks(const BlockReadContext& context, PointLook
   return cursor.status();
 }
 
+// The block is searched where it lies, if the index's slot still refers to it; if that is not
+// possible, it is got from the cache or the file, with a reference that a large value may take
+// over.
 Status BlockTableReader::SearchBlockAt(const DecodedIndex& index, size_t i,
                                        const BlockReadContext& context, PointLookup* lookup,
                                        bool* matched, bool* over) const {
@@ -155,8 +180,9 @@ Status BlockTableReader::SearchBlockAt(const DecodedIndex& index, size_t i,
   return Status::OK();
 }
 
-// Searches without a reference: what is found is copied, or pinned, before the epoch is left.
-// Returns false if the slot refers to no block, or the block must not be searched this way.
+// A value that is found is copied, or pinned, before the epoch is left. Of an entry that the lookup
+// must not take here, such as a merge operand, it takes note only (TakeDeferred), and is offered it
+// again by the search that follows.
 bool BlockTableReader::SearchInPlace(const BlockSlot& slot, PointLookup* lookup, bool* matched,
                                      BlockSearchResult* result) const {
   const BlockStore& store = *parts_.store;
@@ -220,8 +246,16 @@ size_t BlockTableReader::MemoryUsage() const {
   return sum;
 }
 
+// The number becomes the override for entries, and that of all tombstones, which are built anew.
+// The file is not touched.
 void BlockTableReader::SetSequence(SequenceNumber sequence) {
   parts_.override_seq = sequence;
+  // Ingestion may write the number into the properties in place, while their checksum stays that of
+  // a table without a number. The opening of such a table leaves that block out, too.
+  const uint64_t at = parts_.properties->external_sst_file_global_seqno_offset;
+  std::erase_if(parts_.meta_blocks, [at](const BlockHandle& block) {
+    return block.offset <= at && at < block.offset + block.size;
+  });
   if (parts_.tombstones == nullptr) return;
   std::vector<FragmentedTombstones::Tombstone> tombstones = parts_.tombstones->InKeyOrder();
   for (auto& tombstone : tombstones) tombstone.seq = sequence;

@@ -2,6 +2,15 @@
 #pragma once
 
 // Reads block-based tables.
+//
+//      file  [data blocks ...][filter][index][tombstones][properties][metaindex][footer]
+//                                |       |        |            |
+//      parts_                 filter   index  tombstones   properties      read when it is opened
+//
+// A look-up asks the tombstones, then the filter; if the key may be there, the index leads to the
+// only block that may hold its newest version, and a search of the block to the entry. What a
+// look-up needs most is in memory: the index and filter as the options say (MetaResidency), blocks
+// in the block cache.
 
 #include <cstdint>
 #include <memory>
@@ -12,12 +21,14 @@
 #include "table/reader/block_store.h"
 #include "table/reader/filter_reader.h"
 #include "table/reader/index_reader.h"
+#include "table/reader/table_tail.h"
 #include "table/table_reader.h"
 #include "util/env/random_access_file_reader.h"
 #include "util/mem/cache_charge.h"
 
 namespace varve {
 
+// Arguments of opening a block-based table.
 struct BlockTableOpenOptions : TableOpenOptions {
   BlockBasedTableOptions table;  // the factory's options
 };
@@ -29,6 +40,7 @@ struct BlockTableParts {
   std::unique_ptr<BlockStore> store;
   std::unique_ptr<IndexReader> index;
   std::unique_ptr<FilterReader> filter;  // null: there is none that may be used
+  // Range deletions of the table, cut into fragments; null or empty if there are none.
   std::shared_ptr<const FragmentedTombstones> tombstones;
   std::shared_ptr<const TableProperties> properties;
   std::string newest_timestamp;
@@ -49,7 +61,11 @@ struct BlockTableParts {
 // Thread safety: like TableReader.
 class BlockTableReader final : public TableReader {
  public:
-  // Implements TableReader::Open.
+  // Opens the table whose last bytes are `tail`.
+  static Status Open(const BlockTableOpenOptions& options, const TableTail& tail,
+                     std::unique_ptr<RandomAccessFileReader> file, uint64_t file_size,
+                     std::unique_ptr<TableReader>* reader);
+  // Reads the last bytes, too.
   static Status Open(const BlockTableOpenOptions& options,
                      std::unique_ptr<RandomAccessFileReader> file, uint64_t file_size,
                      std::unique_ptr<TableReader>* reader);
@@ -61,7 +77,7 @@ class BlockTableReader final : public TableReader {
     if (parts_.filter != nullptr) parts_.filter->Prefetch(lookup);
   }
   void PrefetchSpeculatively(const PointLookup& lookup, TableHint* hint) const override;
-  const BlockTableReader* staged() const override { return this; }
+  const TableFormat& format() const override;
   bool KeyMayMatch(const ReadOptions& options, const PointLookup& lookup) const override;
   std::unique_ptr<InternalIterator> NewIterator(const ReadOptions& options,
                                                 const TableIterOptions& iter) const override;
@@ -89,8 +105,11 @@ class BlockTableReader final : public TableReader {
   // refused.
   Status ChargeTo(std::shared_ptr<CacheCharge> charge);
 
+  // Returns what opening has found out, for iterators and checks.
   [[nodiscard]] const BlockTableParts& parts() const { return parts_; }
-  // The part of Get after tombstones and filter. Sets *matched if an entry of the key was met.
+  // Does the part of Get that comes after tombstones and filter. Sets *matched to true if an entry
+  // of the key was met, and leaves it alone otherwise. After an error the lookup has seen a part of
+  // the entries; the caller makes it fail.
   Status SearchBlocks(const BlockReadContext& context, PointLookup* lookup, bool* matched) const;
   // Searches the block of entry `i` of a leaf of the index. Sets *over to true if no later block
   // has entries of the key that the lookup still wants.
@@ -106,20 +125,27 @@ class BlockTableReader final : public TableReader {
   // Stands for "no position" in the index.
   static constexpr size_t kNotSought = SIZE_MAX;
 
+  // Does what Get does, with a lookup whose key has the form of the table's own keys.
   Status GetInOwnOrder(const ReadOptions& options, PointLookup* lookup,
                        const TableHint& hint) const;
-  // Get for keys without the timestamps that the comparator expects.
+  // Does what Get does in a table whose keys have no timestamps, in a family that has them: takes
+  // the timestamp off the lookup's key meanwhile.
   Status GetWithoutTimestamps(const ReadOptions& options, PointLookup* lookup) const;
 
   // Searches an index that stays in memory, from entry `first`, or, if that is kNotSought, from the
   // entry that the key leads to.
   Status SearchBlocks(const DecodedIndex& index, size_t first, const BlockReadContext& context,
                       PointLookup* lookup, bool* matched) const;
+  // Searches the block that the slot refers to without taking a reference. Returns false if it
+  // refers to none, or if the lookup has met an entry that it must not take in an epoch: then the
+  // block is to be searched again, with a reference.
   bool SearchInPlace(const BlockSlot& slot, PointLookup* lookup, bool* matched,
                      BlockSearchResult* result) const;
+  // Reads the footer again and checks it.
   Status VerifyFooter() const;
   // Appends the handles of all blocks except data blocks.
   Status ListMetaBlocks(const BlockReadContext& context, std::vector<BlockHandle>* handles) const;
+  // Reads all data blocks and checks their checksums.
   Status VerifyDataBlocks(const BlockReadContext& context, const PaceReads& pace) const;
 
   BlockTableParts parts_;  // constant once the reader is shared

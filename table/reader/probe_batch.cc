@@ -1,4 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// Looks up several keys in several tables at once, for MultiGet. A single look-up mostly waits for
+// memory: it touches a filter line, an index node, a slot, a block, each of which depends on the
+// one before. So the steps are done for all keys in turn, and each step prefetches what the next
+// one needs:
+//
+//    MakeGroups     keys by table; prefetch: filter lines
+//    AskFilters     drop keys that a filter excludes
+//    SearchIndexes  all keys of a table by one descent; prefetch: slots
+//    SearchInPlace  blocks whose slots are set, within one epoch and without references
+//    SearchHeld     the rest: referenced blocks, read together from the files where missing
+//
+// Invariants:
+//
+// 1. The keys of a group are neighbours in probes_, so a block that several keys need is looked up
+//    once.
+// 2. A pointer that SearchInPlace took from a slot (Key::block, Key::entry) is used only within its
+//    epoch. What is found is copied into the look-up, or pinned, before the epoch ends.
+// 3. A key leaves keys_ when its look-up is over in this table; no later step sees it.
+// 4. An error concerns the keys that needed the block, and no others.
+// 5. MemoryLimit of a strict cache, which had no room for all blocks at once, is not an error of a
+//    key: such keys are searched again, one by one.
+//
+// Versions of a key may continue in the next block: GoOn reads on from there, key by key, as that
+// is rare.
+
 #include "table/reader/probe_batch.h"
 
 #include <cstdint>
@@ -97,10 +123,15 @@ class ProbeBatch {
   void SearchHeld();
   void HoldBlocks();
   void ReadMissing();
-  void ReadTogether(const BlockStore& store, std::span<Wanted*> blocks);
-  // Calls `use` with the missing blocks of each table.
-  template <typename Use>
-  static void ForEachTable(std::span<Wanted*> missing, Use use);
+  // The missing blocks of one table.
+  struct TableBlocks {
+    const BlockStore* store;
+    std::span<Wanted*> blocks;
+    BlockReads* reads;  // null if they are read one by one
+  };
+  // Chooses the tables whose blocks are read together, and reads them.
+  void ReadTogether(std::span<TableBlocks> tables, BoundedArray<BlockReads, kProbesMax>* reads);
+  void TakeBlocks(const TableBlocks& table);
   [[nodiscard]] bool MayRead() const { return context_.options->read_tier != kBlockCacheTier; }
   void Search(Key* key, const Block& block, ValuePin* pin) const;
   void GoOn(Key* key, size_t pos) const;
@@ -114,16 +145,13 @@ class ProbeBatch {
   ProbeReads reads_;
 };
 
+// Probes of one table are neighbours. Tombstones are asked here, because they concern every key,
+// and a filter's lines are prefetched for the next step.
 void ProbeBatch::MakeGroups() {
   for (size_t begin = 0, end = 0; begin < probes_.size(); begin = end) {
     const TableReader* const any = probes_[begin].table;
     while (end < probes_.size() && probes_[end].table == any) end++;
-    const BlockTableReader* const table = any->staged();
-    if (table == nullptr) [[unlikely]] {
-      // Errors are reported by the lookup.
-      for (size_t i = begin; i < end; i++) (void)any->Get(*context_.options, probes_[i].lookup);
-      continue;
-    }
+    const auto* const table = static_cast<const BlockTableReader*>(any);
     Group& group = groups_.emplace_back(Group{table, begin, end, {}, {}});
     RecordInHistogram(group.store().statistics, SST_BATCH_SIZE, end - begin);
     if (table->lacks_timestamps()) [[unlikely]] {
@@ -152,6 +180,7 @@ void ProbeBatch::AskFilters() {
   }
 }
 
+// Adds those keys of the group to keys_ that the filter lets pass, and counts both kinds.
 void ProbeBatch::AskFilter(Group* group) {
   const size_t before = keys_.size();
   for (size_t i = group->begin; i < group->end; i++) {
@@ -170,6 +199,8 @@ void ProbeBatch::AskFilter(Group* group) {
   }
 }
 
+// Searches each group's index for all its keys together. Keys that are decided here, lie behind the
+// last block, or whose index cannot be read leave keys_.
 void ProbeBatch::SearchIndexes() {
   size_t left = 0;
   for (size_t begin = 0, end = 0; begin < keys_.size(); begin = end) {
@@ -235,6 +266,8 @@ void ProbeBatch::SearchInPlace() {
   keys_.truncate(left);
 }
 
+// Sets each key's block from its slot; neighbours often need the same one. Keys whose slot is
+// empty, or must not be used, keep a null block.
 void ProbeBatch::FindInPlace() {
   const BlockSlot* last_slot = nullptr;
   const Key* last = nullptr;
@@ -254,7 +287,7 @@ void ProbeBatch::FindInPlace() {
   }
 }
 
-// Searches the blocks that must be held, some of which have to be read first.
+// Searches the blocks that need a reference, some of which have to be read first.
 void ProbeBatch::SearchHeld() {
   HoldBlocks();
   BoundedArray<Key*, kProbesMax> without_room;
@@ -279,6 +312,8 @@ void ProbeBatch::SearchHeld() {
   for (Key* key : without_room) GoOn(key, key->pos);
 }
 
+// Makes a list of the blocks that the remaining keys need, each once, and references those that the
+// cache has; the others are read.
 void ProbeBatch::HoldBlocks() {
   for (Key& key : keys_) {
     if (wanted_.empty() || wanted_.back().group != key.group || wanted_.back().pos != key.pos) {
@@ -294,59 +329,72 @@ void ProbeBatch::HoldBlocks() {
   if (missing != 0) ReadMissing();
 }
 
-template <typename Use>
-void ProbeBatch::ForEachTable(std::span<Wanted*> missing, Use use) {
-  for (size_t begin = 0, end = 0; begin < missing.size(); begin = end) {
-    while (end < missing.size() && missing[end]->group == missing[begin]->group) end++;
-    use(missing[begin]->group->store(), missing.subspan(begin, end - begin));
-  }
-}
-
+// Groups the missing blocks by table, reads those of all tables together if there are several, and
+// then takes each from what was read, or reads it alone.
 void ProbeBatch::ReadMissing() {
   BoundedArray<Wanted*, kProbesMax> missing;
   for (Wanted& wanted : wanted_) {
     if (!wanted.held) missing.push_back(&wanted);
   }
-  if (context_.options->async_io && MayRead()) {
-    // The first file is read while the transfers of the others are in progress.
-    ForEachTable(missing.span(), [&](const BlockStore& store, std::span<Wanted*> blocks) {
-      if (store.file.mapped) return;
-      BlockReads reads;
-      for (const Wanted* wanted : blocks) reads.Add(wanted->handle());
-      reads.ReadAhead(*store.file.reader, store.MakeFetch(context_).io);
-    });
+  BoundedArray<TableBlocks, kProbesMax> tables;
+  for (size_t begin = 0, end = 0; begin < missing.size(); begin = end) {
+    const Group* const group = missing[begin]->group;
+    while (end < missing.size() && missing[end]->group == group) end++;
+    tables.push_back({&group->store(), missing.span().subspan(begin, end - begin), nullptr});
   }
-  ForEachTable(missing.span(), [&](const BlockStore& store, std::span<Wanted*> blocks) {
-    ReadTogether(store, blocks);
-  });
+  BoundedArray<BlockReads, kProbesMax> reads;
+  if (missing.size() > 1 && MayRead()) ReadTogether(tables.span(), &reads);
+  for (const TableBlocks& table : tables) TakeBlocks(table);
 }
 
-void ProbeBatch::ReadTogether(const BlockStore& store, std::span<Wanted*> blocks) {
-  BlockReads reads;
-  // A mapped file needs no reads.
-  if (blocks.size() > 1 && MayRead() && !store.file.mapped) {
+// A table whose blocks cannot be read together, or need not be, keeps null `reads`; TakeBlocks then
+// reads its blocks one by one. Errors are not looked at here: a block that was not read is read
+// again there.
+void ProbeBatch::ReadTogether(std::span<TableBlocks> tables,
+                              BoundedArray<BlockReads, kProbesMax>* reads) {
+  const bool async_io = context_.options->async_io;
+  for (TableBlocks& table : tables) {
+    const BlockStore& store = *table.store;
+    const RandomAccessFileReader& file = *store.file.reader;
+    const bool overlaps = file.overlaps(async_io);
+    const bool asks_ahead = async_io && !overlaps;
+    // A mapped file needs no reads, and a single block from memory no others beside it.
+    const bool alone = table.blocks.size() == 1 && !overlaps && !asks_ahead;
+    if (store.file.mapped || alone) continue;
     BlockFetch fetch = store.MakeFetch(context_);
-    if (fetch.deadline.count() == 0 ||
-        store.file.reader->LimitTime(fetch.deadline, &fetch.io).ok()) {
-      for (const Wanted* wanted : blocks) reads.Add(wanted->handle());
-      const size_t requests = reads.Run(*store.file.reader, fetch.io, store.RoomFor(context_));
-      AddPerfCount<&PerfContext::block_read_count>(blocks.size());
-      RecordInHistogram(store.statistics, MULTIGET_IO_BATCH_SIZE, requests);
-    }
+    if (fetch.deadline.count() != 0 && !file.LimitTime(fetch.deadline, &fetch.io).ok()) continue;
+    table.reads = &reads->emplace_back(file, fetch.io, store.RoomFor(context_));
+    for (const Wanted* wanted : table.blocks) table.reads->Add(wanted->handle());
+    // The first file is read while the transfers of the others are in progress.
+    if (asks_ahead) table.reads->ReadAhead();
   }
-  for (Wanted* wanted : blocks) {
+  BlockReads::Run(reads->span(), async_io);
+  for (const TableBlocks& table : tables) {
+    if (table.reads == nullptr) continue;
+    AddPerfCount<&PerfContext::block_read_count>(table.blocks.size());
+    RecordInHistogram(table.store->statistics, MULTIGET_IO_BATCH_SIZE, table.reads->requests());
+  }
+}
+
+void ProbeBatch::TakeBlocks(const TableBlocks& table) {
+  for (Wanted* wanted : table.blocks) {
     BlockReadContext context = context_;
     BlockBuffer buffer;
     context.preread_buffer = &buffer;
     // A block that was not read here is read alone, and then reports its error.
-    (void)reads.Find(wanted->handle(), &context.preread, &context.preread_offset, &buffer);
-    wanted->status = store.GetMissing(wanted->handle(), wanted->slot(), context, &wanted->held);
+    if (table.reads != nullptr) {
+      (void)table.reads->Find(wanted->handle(), &context.preread, &context.preread_offset, &buffer);
+    }
+    wanted->status =
+        table.store->GetMissing(wanted->handle(), wanted->slot(), context, &wanted->held);
   }
   if (!MayRead()) return;
   reads_.tables++;
-  reads_.blocks += blocks.size();
+  reads_.blocks += table.blocks.size();
 }
 
+// Searches the block for the key. key->over stays false if the next block may have more of its
+// versions; key->block becomes null if the search has to be done again with a referenced block.
 void ProbeBatch::Search(Key* key, const Block& block, ValuePin* pin) const {
   const BlockStore& store = key->group->store();
   const DecodedIndex& index = *key->group->index;
@@ -390,8 +438,7 @@ void ProbeBatch::Conclude(Key* key, const Status& s) {
 
 }  // namespace
 
-ProbeReads MultiGetFromTables(const ReadOptions& options, std::span<const TableProbe> probes) {
-  if (probes.empty()) return {};
+ProbeReads MultiGetFromBlockTables(const ReadOptions& options, std::span<const TableProbe> probes) {
   return ProbeBatch(options, probes).Run();
 }
 

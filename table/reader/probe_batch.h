@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Looks up several keys in tables, in stages, so that the waits for memory overlap.
+// Looks up several keys in tables. Block-based tables do it in stages, so that the waits for memory
+// overlap.
 
 #include <cstddef>
 #include <span>
@@ -27,15 +28,24 @@ struct ProbeReads {
   size_t tables = 0;  // tables that blocks were read from
   size_t blocks = 0;
   size_t meta_blocks = 0;  // indexes and filters
+
+  void Add(const ProbeReads& other) {
+    tables += other.tables;
+    blocks += other.blocks;
+    meta_blocks += other.meta_blocks;
+  }
 };
 
 // Does what TableReader::Get does for each probe; errors are reported only by the lookups. Requires
 // at most kProbesMax probes; those of one table must be adjacent and ascend by key, duplicates
-// allowed.
+// allowed. The tables may have several formats: neighbours of one format are looked up together.
+ProbeReads MultiGetFromTables(const ReadOptions& options, std::span<const TableProbe> probes);
+
+// Does the same where every table is block-based, and there is a probe.
 //
 // Each stage touches only memory that the previous stage has prefetched: lines of the filters, then
 // the indexes, then the data blocks. Neighbours share a block. Blocks that are not cached are read
 // together, file by file.
-ProbeReads MultiGetFromTables(const ReadOptions& options, std::span<const TableProbe> probes);
+ProbeReads MultiGetFromBlockTables(const ReadOptions& options, std::span<const TableProbe> probes);
 
 }  // namespace varve

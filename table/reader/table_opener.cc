@@ -2,6 +2,29 @@
 
 // Opens a block-based table: reads everything that a reader keeps in memory, starting with the
 // footer.
+//
+//    data blocks | filter | index | dictionary | tombstones | properties | metaindex | footer
+//    <---------- offsets below data_end ------><------------- tail, read by one request -------->
+//
+// The order of the steps follows from what each needs: the footer says where the metaindex is, and
+// with which checksums; the metaindex names all other blocks; the properties say how keys, index
+// and filter are encoded, and to which database the file belongs; only then can keys be parsed.
+//
+// 1. Footer (TakeTail): the last bytes, which one read of the file has fetched together with what
+//    lies before them. The read's size is learned from earlier tables, or known from the MANIFEST.
+// 2. Metaindex: maps names to handles. Unknown names are ignored, as later versions add blocks.
+// 3. Properties: absent in LevelDB's tables. Their checksum may be that of the block before an
+//    ingestion wrote a sequence number into it (ParsePropertiesBlock).
+// 4. Traits (CheckTraits): features that are not supported, the file's identity, the order of keys,
+//    and the sequence number that replaces those of all entries.
+// 5. Dictionary, range deletions, index, filter. Index and filter stay with the reader, or go to
+//    the cache, pinned or not, as the options say (Residency).
+//
+// Every error names the file. A table that fails any step is not opened; none of its parts is
+// kept, and blocks that entered the cache are evicted like others.
+//
+// A filter that this reader does not use (no policy, another prefix extractor) is not read, but
+// its handle is kept, as the checks of whole files must know all blocks.
 
 #include <algorithm>
 #include <deque>
@@ -14,9 +37,9 @@
 #include "table/block/block_walker.h"
 #include "table/format/block_trailer.h"
 #include "table/format/footer.h"
-#include "table/format/unique_id.h"
 #include "table/meta/properties_block.h"
 #include "table/reader/block_table_reader.h"
+#include "table/reader/table_facts.h"
 #include "table/table_reader.h"
 #include "util/base/status_macros.h"
 #include "util/env/random_access_file_reader.h"
@@ -26,19 +49,14 @@ namespace varve {
 
 namespace {
 
-// Limits of the file's tail that is read at once: index and filter are about a fiftieth of a table.
-constexpr uint64_t kTailBytesMin = 16 * 1024;
-constexpr uint64_t kTailBytesMax = 512 * 1024;
-constexpr uint64_t kTailShare = 40;
-
 constexpr char kEmbeddedBlobs[] = "rocksdb.embedded.blob.stats";
 constexpr char kUserIndexIsPrimary[] = "rocksdb.udi.is.primary.index";
 
 class TableOpener {
  public:
-  TableOpener(const BlockTableOpenOptions& options, std::unique_ptr<RandomAccessFileReader> file,
-              uint64_t file_size)
-      : options_(options), file_size_(file_size) {
+  TableOpener(const BlockTableOpenOptions& options, const TableTail& tail,
+              std::unique_ptr<RandomAccessFileReader> file, uint64_t file_size)
+      : options_(options), tail_(tail), file_size_(file_size) {
     parts_.file = std::move(file);
     parts_.options = options.table;
     parts_.store = std::make_unique<BlockStore>();
@@ -49,13 +67,12 @@ class TableOpener {
 
  private:
   Status CheckOptions() const;
-  Status ReadTail();
+  Status TakeTail();
   Status ReadMetaindex();
   Status ReadProperties();
   Status ParsePropertiesBlock(const BlockHandle& handle);
   Status CheckTraits();
   Status SetOrder();
-  Status SetOverrideSequence();
   Status ReadDictionary();
   Status ReadTombstones();
   Status OpenIndex();
@@ -76,11 +93,11 @@ class TableOpener {
   }
 
   const BlockTableOpenOptions& options_;
+  const TableTail& tail_;
   const uint64_t file_size_;
   const ReadOptions read_options_;
   BlockReadContext context_;
   BlockTableParts parts_;
-  std::string tail_;
   std::map<std::string, BlockHandle> metaindex_;
   TableTraits traits_;
 };
@@ -98,35 +115,18 @@ Status TableOpener::CheckOptions() const {
   return Status::OK();
 }
 
-Status TableOpener::ReadTail() {
+// The footer says where everything else is. Bytes before it that came with the same read serve the
+// later reads of meta blocks (preread).
+Status TableOpener::TakeTail() {
   BlockFile& file = store().file;
   file.reader = parts_.file.get();
   file.name = options_.file_name.empty() ? parts_.file->file_name() : options_.file_name;
-  if (file_size_ < Footer::kLegacyBytes) {
-    return Status::Corruption(
-        "file of " + std::to_string(file_size_) + " bytes is too short to be a table", name());
-  }
-  uint64_t want = Footer::kMaxBytes;
-  if (options_.prefetch_index_and_filter) {
-    want = std::clamp(file_size_ / kTailShare, kTailBytesMin, kTailBytesMax);
-  }
-  const size_t n = static_cast<size_t>(std::min(want, file_size_));
-  const uint64_t offset = file_size_ - n;
-  tail_.resize(n);
-  Slice tail;
-  VARVE_RETURN_IF_ERROR(parts_.file->Read(offset, n, &tail, tail_.data()));
-  if (options_.prefetch_index_and_filter) {
-    RecordInHistogram(options_.statistics, TABLE_OPEN_PREFETCH_TAIL_READ_BYTES, n);
-  }
-  // A file system may answer one read with memory of its own, and the next into the scratch buffer.
-  file.mapped = parts_.file->maps() && tail.data() != tail_.data();
+  file.mapped = tail_.mapped;
   if (!file.mapped) {
-    if (tail.data() != tail_.data()) std::copy_n(tail.data(), n, tail_.data());
-    tail = Slice(tail_.data(), n);
-    store().preread = tail;
-    store().preread_offset = offset;
+    store().preread = tail_.bytes;
+    store().preread_offset = tail_.offset;
   }
-  const Status s = file.footer.DecodeFrom(tail, offset);
+  const Status s = file.footer.DecodeFrom(tail_.bytes, tail_.offset);
   if (!s.ok()) {
     RecordTick(options_.statistics, SST_FOOTER_CORRUPTION_COUNT);
     return Status::CopyAppendMessage(s, ": ", name());
@@ -135,6 +135,7 @@ Status TableOpener::ReadTail() {
   return Status::OK();
 }
 
+// Remembers the handles of all meta blocks by their names, unknown ones included.
 Status TableOpener::ReadMetaindex() {
   const BlockHandle handle = store().file.footer.metaindex;
   BlockContents contents;
@@ -207,6 +208,8 @@ Status TableOpener::ReadProperties() {
   return ParsePropertiesBlock(handle);
 }
 
+// Refuses a table that has a form which cannot be read, or is not the MANIFEST's; then sets how its
+// keys and index are to be understood. Comes before the index is opened, which needs that.
 Status TableOpener::CheckTraits() {
   const TableProperties& properties = *parts_.properties;
   const auto& others = properties.user_collected_properties;
@@ -219,22 +222,13 @@ Status TableOpener::CheckTraits() {
   if (properties.separate_key_value_in_data_block != 0) {
     return Status::NotSupported("table with separated keys and values", name());
   }
-  if (!options_.expected_unique_id.empty()) {
-    const std::string id =
-        TableUniqueId(properties.db_id, properties.db_session_id, properties.orig_file_number);
-    if (!id.empty() && id != options_.expected_unique_id) {
-      return Status::Corruption("table is not the one in the MANIFEST: unique id " +
-                                    Slice(id).ToString(true) + ", expected " +
-                                    Slice(options_.expected_unique_id).ToString(true),
-                                name());
-    }
-  }
+  VARVE_RETURN_IF_ERROR(CheckTableIdentity(properties, options_, name()));
   VARVE_RETURN_IF_ERROR(SetOrder());
   store().index_form.user_keys = traits_.index_key_is_user_key;
   store().index_form.delta_values = traits_.index_value_is_delta_encoded;
   store().index_form.first_keys =
       traits_.index_type == BlockBasedTableOptions::kBinarySearchWithFirstKey;
-  return SetOverrideSequence();
+  return FindOverrideSequence(traits_, options_, name(), &parts_.override_seq);
 }
 
 // Sets the order of the keys: keys without the timestamps that the column family's keys have need
@@ -264,25 +258,6 @@ Status TableOpener::SetOrder() {
   return Status::OK();
 }
 
-Status TableOpener::SetOverrideSequence() {
-  if (traits_.external_version != 2) return Status::OK();
-  const SequenceNumber stored = traits_.external_global_seqno;
-  const SequenceNumber from_manifest = options_.largest_seq;
-  if (stored != 0 && from_manifest != kMaxSequenceNumber && stored != from_manifest) {
-    return Status::Corruption("table has global sequence number " + std::to_string(stored) +
-                                  ", the MANIFEST " + std::to_string(from_manifest),
-                              name());
-  }
-  SequenceNumber seq = stored;
-  if (seq == 0 && from_manifest != kMaxSequenceNumber) seq = from_manifest;
-  if (seq > kMaxSequenceNumber) {
-    return Status::Corruption("global sequence number out of range", name());
-  }
-  // The keys already have the sequence number zero.
-  if (seq != 0) parts_.override_seq = seq;
-  return Status::OK();
-}
-
 Status TableOpener::ReadDictionary() {
   const BlockHandle handle = MetaBlock(meta_block::kCompressionDictionary);
   if (handle.IsNull()) return Status::OK();
@@ -293,6 +268,7 @@ Status TableOpener::ReadDictionary() {
   return Status::OK();
 }
 
+// The override sequence number must be known before, as it replaces those of tombstones, too.
 Status TableOpener::ReadTombstones() {
   const BlockHandle handle = MetaBlock(meta_block::kRangeDeletions);
   if (handle.IsNull()) return Status::OK();
@@ -326,6 +302,8 @@ Status TableOpener::ReadTombstones() {
   return Status::OK();
 }
 
+// Returns what the tier of MetadataCacheOptions means for this table; `fallback` is what the older
+// options mean.
 bool TableOpener::IsPinned(PinningTier tier, bool fallback) const {
   switch (tier) {
     case PinningTier::kFallback:
@@ -340,6 +318,9 @@ bool TableOpener::IsPinned(PinningTier tier, bool fallback) const {
   return fallback;
 }
 
+// Decides where index or filter stay: with the reader, in the cache for good, or in the cache like
+// other blocks. The tiers of metadata_cache_options decide unless they say kFallback; then the
+// older options do.
 MetaResidency TableOpener::Residency(bool partitioned) const {
   if (store().cache == nullptr || !options_.table.cache_index_and_filter_blocks) {
     return MetaResidency::kOwned;
@@ -381,6 +362,8 @@ Status TableOpener::OpenIndex() {
   return IndexReader::Open(parts_.store.get(), index, context_, &parts_.index);
 }
 
+// A filter over prefixes can be used only with the extractor that it was built with, which is known
+// by its name. If the filter is of no use here, parts_.unused_filter describes it.
 Status TableOpener::OpenFilter() {
   FilterReader::Options filter;
   filter.root = MetaBlock(meta_block::kFullFilter);
@@ -408,12 +391,14 @@ Status TableOpener::OpenFilter() {
   return FilterReader::Open(parts_.store.get(), filter, context_, &parts_.filter);
 }
 
+// Follows the steps at the head of this file. The cache is set only after the properties are known,
+// because the keys of blocks are made from them.
 Status TableOpener::Open(std::unique_ptr<TableReader>* reader) {
   VARVE_RETURN_IF_ERROR(CheckOptions());
   store().icmp = options_.icmp;
   store().statistics = options_.statistics;
   store().checks_cached = options_.check_cached_blocks;
-  VARVE_RETURN_IF_ERROR(ReadTail());
+  VARVE_RETURN_IF_ERROR(TakeTail());
   VARVE_RETURN_IF_ERROR(ReadMetaindex());
   VARVE_RETURN_IF_ERROR(ReadProperties());
   VARVE_RETURN_IF_ERROR(CheckTraits());
@@ -442,11 +427,19 @@ Status TableOpener::Open(std::unique_ptr<TableReader>* reader) {
 
 }  // namespace
 
+Status BlockTableReader::Open(const BlockTableOpenOptions& options, const TableTail& tail,
+                              std::unique_ptr<RandomAccessFileReader> file, uint64_t file_size,
+                              std::unique_ptr<TableReader>* reader) {
+  TableOpener opener(options, tail, std::move(file), file_size);
+  return opener.Open(reader);
+}
+
 Status BlockTableReader::Open(const BlockTableOpenOptions& options,
                               std::unique_ptr<RandomAccessFileReader> file, uint64_t file_size,
                               std::unique_ptr<TableReader>* reader) {
-  TableOpener opener(options, std::move(file), file_size);
-  return opener.Open(reader);
+  TableTail tail;
+  VARVE_RETURN_IF_ERROR(ReadTableTail(options, *file, file_size, &tail));
+  return Open(options, tail, std::move(file), file_size, reader);
 }
 
 }  // namespace varve

@@ -9,6 +9,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -27,24 +28,35 @@ class Trigger {
     function_ = function;
     act_ = std::move(act);
     done_ = false;
-    armed_ = true;
+    state_ = State::kArmed;
   }
-  void Disarm() { armed_ = false; }
+  // Waits until a call that has begun has ended.
+  void Disarm() {
+    for (;;) {
+      State armed = State::kArmed;
+      if (state_.compare_exchange_strong(armed, State::kIdle) || armed == State::kIdle) return;
+      std::this_thread::yield();
+    }
+  }
   // Called when `function` is called.
   void Fire(const char* function) {
-    if (!armed_ || function_ != function || !armed_.exchange(false)) return;
+    State armed = State::kArmed;
+    if (state_ != armed || function_ != function) return;
+    if (!state_.compare_exchange_strong(armed, State::kRunning)) return;
     begun_ = true;
     const bool acted = act_();
     done_ = acted;
-    if (!acted) armed_ = true;
+    state_ = acted ? State::kIdle : State::kArmed;
   }
   bool begun() const { return begun_; }
   bool done() const { return done_; }
 
  private:
+  enum class State { kIdle, kArmed, kRunning };
+
   std::string function_;
   std::function<bool()> act_;
-  std::atomic<bool> armed_{false};
+  std::atomic<State> state_{State::kIdle};
   std::atomic<bool> begun_{false};
   std::atomic<bool> done_{false};
 };

@@ -39,6 +39,7 @@
 #include "varve/snapshot.h"
 #include "varve/write_batch.h"
 
+#include "db/engine/change_positions.h"
 #include "tests/crash/case_watch.h"
 #include "tests/crash/family_kinds.h"
 #include "tests/crash/numbered_writes.h"
@@ -498,6 +499,23 @@ AllocationTotals RunAllPoints(int64_t calls, uint64_t points) {
   return totals;
 }
 
+// Makes the call with the `fails_at`-th allocation by this thread failing. Other threads' succeed.
+// Returns false if the call makes fewer allocations.
+template <typename Call>
+bool WithFailure(int64_t fails_at, const Call& call) {
+  g_calls = 0;
+  g_fails_at = fails_at;
+  g_fails_until = fails_at + 1;
+  t_chosen = true;
+  g_only_chosen = true;
+  g_armed = true;
+  call();
+  g_armed = false;
+  g_only_chosen = false;
+  t_chosen = false;
+  return g_calls.load() >= fails_at;
+}
+
 }  // namespace
 
 TEST(AllocationFaultTest, AnyAllocationMayFail) {
@@ -540,18 +558,6 @@ TEST(AllocationFaultTest, AnIteratorOutlivesARebuildingThatFailed) {
   DB* opened = nullptr;
   ASSERT_TRUE(DB::Open(options, directory, &opened).ok());
   const std::unique_ptr<DB> db(opened);
-  const auto armed = [](int64_t fails_at, const auto& call) {
-    g_calls = 0;
-    g_fails_at = fails_at;
-    g_fails_until = fails_at + 1;
-    t_chosen = true;
-    g_only_chosen = true;
-    g_armed = true;
-    call();
-    g_armed = false;
-    g_only_chosen = false;
-    t_chosen = false;
-  };
   enum Way { kRefresh, kPrefix, kAutoRefresh };
   for (const Way way : {kRefresh, kPrefix, kAutoRefresh}) {
     int failures = 0;
@@ -570,7 +576,7 @@ TEST(AllocationFaultTest, AnIteratorOutlivesARebuildingThatFailed) {
         ASSERT_TRUE(db->Flush(FlushOptions()).ok());
       }
       Status refreshed;
-      armed(point, [&] {
+      WithFailure(point, [&] {
         switch (way) {
           case kRefresh:
             refreshed = it->Refresh();
@@ -596,6 +602,58 @@ TEST(AllocationFaultTest, AnIteratorOutlivesARebuildingThatFailed) {
     }
     EXPECT_GT(failures, 0) << way;
   }
+}
+
+// A call that has destroyed the handle must say so, or the program would destroy it again.
+TEST(AllocationFaultTest, TheDestructionOfAHandleSucceeds) {
+  const std::string directory = DirectoryOf(0);
+  std::filesystem::remove_all(directory);
+  Options options;
+  options.create_if_missing = true;
+  DB* opened = nullptr;
+  ASSERT_TRUE(DB::Open(options, directory, &opened).ok());
+  const std::unique_ptr<DB> db(opened);
+  bool fails = true;
+  int64_t point = 1;
+  for (; fails && point <= 100; point++) {
+    SCOPED_TRACE(point);
+    ColumnFamilyHandle* handle = nullptr;
+    ASSERT_TRUE(db->CreateColumnFamily(ColumnFamilyOptions(), "dropped", &handle).ok());
+    ASSERT_TRUE(db->Put(WriteOptions(), handle, "a", "1").ok());
+    ASSERT_TRUE(db->Flush(FlushOptions(), handle).ok());
+    ASSERT_TRUE(db->DropColumnFamily(handle).ok());
+    Status s;
+    fails = WithFailure(point, [&] { s = db->DestroyColumnFamilyHandle(handle); });
+    ASSERT_TRUE(s.ok()) << s.ToString();
+  }
+  EXPECT_GT(point, 2) << "the call allocates nothing";
+  EXPECT_LE(point, 100);
+}
+
+TEST(AllocationFaultTest, AnExpiryIsToldAfterAFailure) {
+  LogSet logs(/*use_fsync=*/false);
+  ChangePositions positions;
+  std::vector<ChangePosition> stored(2);
+  stored[0].name = std::string(100, 'a');
+  stored[1].name = std::string(100, 'b');
+  for (ChangePosition& position : stored) {
+    position.next = position.log = position.max_bytes = 1;
+  }
+  positions.Recover(stored, &logs, /*now=*/1);
+  ASSERT_TRUE(positions.Expire(/*needed=*/2, {{.number = 1, .bytes = 10}}, /*newest=*/1, 1));
+  std::vector<ChangePosition> expired;
+  int failures = 0;
+  for (bool fails = true; fails; failures += fails ? 1 : 0) {
+    fails = WithFailure(failures + 1, [&] {
+      try {
+        expired = positions.TakeExpired();
+      } catch (const std::bad_alloc&) {
+      }
+    });
+  }
+  EXPECT_GT(failures, 1);
+  EXPECT_EQ(expired.size(), 2u);
+  EXPECT_TRUE(positions.TakeExpired().empty());
 }
 
 }  // namespace varve::testing

@@ -8,13 +8,9 @@
 // VARVE_BACKUP_KILLS sets the number of rounds.
 
 #include <gtest/gtest.h>
-#include <sys/mman.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
-#include <csignal>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
@@ -25,14 +21,13 @@
 #include "varve/utilities/backup_engine.h"
 
 #include "tests/harness/environment.h"
+#include "tests/harness/killed_child.h"
 #include "tests/harness/random.h"
 
 namespace varve::testing {
 namespace {
 
 constexpr int kBackedUpKeys = 40;
-constexpr int kBackupProblem = 3;
-constexpr int kBackupPatienceMillis = 20'000;
 constexpr uint32_t kBackupsKept = 3;
 
 // Reports from a child, which survive its death.
@@ -45,21 +40,6 @@ struct BackupProgress {
 
 class BackupKillTest : public ::testing::Test {
  protected:
-  BackupKillTest()
-      : root_(std::filesystem::temp_directory_path() /
-              ("varve_backup_kill." + std::to_string(getpid()))) {
-    std::filesystem::remove_all(root_);
-    std::filesystem::create_directories(root_);
-    void* const memory = mmap(nullptr, sizeof(BackupProgress), PROT_READ | PROT_WRITE,
-                              MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    EXPECT_NE(memory, MAP_FAILED);
-    shared_ = new (memory) BackupProgress{};
-  }
-  ~BackupKillTest() override {
-    munmap(shared_, sizeof(BackupProgress));
-    std::filesystem::remove_all(root_);
-  }
-
   static Status OpenDb(const std::string& path, bool create, std::unique_ptr<DB>* db) {
     Options options;
     options.create_if_missing = create;
@@ -98,19 +78,6 @@ class BackupKillTest : public ::testing::Test {
       number = found;
     }
     return it->status().ok() && keys == kBackedUpKeys ? number : -1;
-  }
-
-  template <typename Body>
-  static pid_t Fork(Body body) {
-    fflush(nullptr);
-    const pid_t pid = fork();
-    if (pid == 0) body();
-    return pid;
-  }
-  static void ExitUnlessOk(const Status& s, const char* what) {
-    if (s.ok()) return;
-    fprintf(stderr, "%s: %s\n", what, s.ToString().c_str());
-    _exit(kBackupProblem);
   }
 
   [[noreturn]] void Child(int first, uint64_t seed) {
@@ -199,7 +166,7 @@ class BackupKillTest : public ::testing::Test {
     }
   }
 
-  [[noreturn]] void Check(int begun) {
+  void Check(int begun) {
     CheckRestored(begun, shared_->restored.load(std::memory_order_acquire));
     const IOStatus s = OpenEngine();
     EXPECT_TRUE(s.ok()) << s.ToString();
@@ -208,12 +175,11 @@ class BackupKillTest : public ::testing::Test {
       CheckSwept();
     }
     engine_.reset();
-    fflush(nullptr);
-    _exit(HasFailure() ? kBackupProblem : 0);
   }
 
-  const std::filesystem::path root_;
-  BackupProgress* shared_ = nullptr;
+  const FreshDirectory directory_{"backup-kill"};
+  const std::filesystem::path root_{directory_.path()};
+  const SharedWithChildren<BackupProgress> shared_;
   std::unique_ptr<BackupEngine> engine_;
 };
 
@@ -225,21 +191,12 @@ TEST_F(BackupKillTest, BackupsAreWholeOrNotThere) {
   int undone = 0;
   for (uint64_t round = 0; round < rounds; round++) {
     SCOPED_TRACE("seed " + std::to_string(seed) + ", round " + std::to_string(round));
-    const pid_t child = Fork([&] { Child(next, seed + round); });
-    ASSERT_GT(child, 0);
     const int begun = next + static_cast<int>(random.Below(4));
-    for (int i = 0; i < kBackupPatienceMillis && shared_->begun.load() < begun; i++) usleep(1000);
-    usleep(static_cast<useconds_t>(random.Below(30'000)));
-    kill(child, SIGKILL);
-    int status = 0;
-    ASSERT_EQ(waitpid(child, &status, 0), child);
-    ASSERT_TRUE(WIFSIGNALED(status)) << "the child met a problem";
-
-    // In a process of its own, as a child of one with threads would lack them.
+    ASSERT_TRUE(RunUntilKilled([&] { Child(next, seed + round); }, random.Below(30'000),
+                               [&] { return shared_->begun.load() >= begun; }))
+        << "the child met a problem";
     const int last = shared_->begun.load(std::memory_order_acquire);
-    const pid_t checker = Fork([&] { Check(last); });
-    ASSERT_EQ(waitpid(checker, &status, 0), checker);
-    ASSERT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << "see above";
+    ASSERT_TRUE(HoldsInChild([&] { Check(last); })) << "see above";
     if (shared_->acked.load() < last) undone++;
     next = last + 1;
   }

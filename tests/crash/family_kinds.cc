@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "varve/comparator.h"
+#include "varve/table.h"
 #include "varve/utilities/merge_operators.h"
 
 #include "util/coding/fixed.h"
@@ -26,11 +27,23 @@ bool IsBare(const std::string& family) {
   return family == "bare";
 }
 
+bool HasPlainTables(const std::string& family) {
+  return family == "rows";
+}
+
+bool HasColumns(const std::string& family) {
+  return family == "columns";
+}
+
 void TuneFamily(const std::string& family, ColumnFamilyOptions* options) {
   if (HasSums(family)) options->merge_operator = MergeOperators::CreateUInt64AddOperator();
   if (HasTexts(family)) options->merge_operator = MergeOperators::CreateStringAppendOperator();
   if (HasVersions(family)) options->comparator = BytewiseComparatorWithU64Ts();
   if (IsBare(family)) options->persist_user_defined_timestamps = false;
+  if (HasPlainTables(family)) {
+    options->table_factory.reset(NewPlainTableFactory());
+    options->compression = kNoCompression;
+  }
 }
 
 bool Allows(const DBOptions& options, const std::vector<std::string>& families) {

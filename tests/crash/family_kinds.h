@@ -7,6 +7,8 @@
 //   sums      operands are numbers, which are added
 //   versions  has timestamps, and merges as texts does
 //   bare      the same, but its tables keep no timestamps; needs options of Allows()
+//   rows      has PlainTables, which hold no range deletions
+//   columns   every value is an entity of three columns
 // All others are plain.
 
 #include <cstdint>
@@ -22,6 +24,8 @@ bool HasSums(const std::string& family);
 bool HasTexts(const std::string& family);  // Includes those with timestamps.
 bool HasVersions(const std::string& family);
 bool IsBare(const std::string& family);
+bool HasPlainTables(const std::string& family);
+bool HasColumns(const std::string& family);
 
 // Sets merge operator, comparator and other options that the name requires.
 void TuneFamily(const std::string& family, ColumnFamilyOptions* options);

@@ -8,13 +8,8 @@
 // VARVE_INGEST_KILLS sets the number of rounds.
 
 #include <gtest/gtest.h>
-#include <sys/mman.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <atomic>
-#include <csignal>
-#include <cstdio>
 #include <filesystem>
 #include <memory>
 #include <set>
@@ -26,15 +21,14 @@
 
 #include "tests/db/ingest/external_files.h"
 #include "tests/harness/environment.h"
+#include "tests/harness/killed_child.h"
 #include "tests/harness/random.h"
 
 namespace varve::testing {
 namespace {
 
 constexpr int kIngestedKeys = 40;
-constexpr int kIngestWays = 4;  // copy, link, move, replace all
-constexpr int kIngestProblem = 3;
-constexpr int kPatienceMillis = 20'000;
+constexpr int kIngestWays = 4;            // copy, link, move, replace all
 constexpr const char* kBetween = "1205";  // in the range of a file, and in no file
 
 // The child's progress, which survives its death.
@@ -47,20 +41,7 @@ struct IngestProgress {
 
 class IngestKillTest : public ::testing::Test {
  protected:
-  IngestKillTest()
-      : root_(std::filesystem::temp_directory_path() /
-              ("varve_ingest_kill." + std::to_string(getpid()))) {
-    std::filesystem::remove_all(root_);
-    std::filesystem::create_directories(root_ / "outside");
-    void* const memory = mmap(nullptr, sizeof(IngestProgress), PROT_READ | PROT_WRITE,
-                              MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    EXPECT_NE(memory, MAP_FAILED);
-    shared_ = new (memory) IngestProgress{};
-  }
-  ~IngestKillTest() override {
-    munmap(shared_, sizeof(IngestProgress));
-    std::filesystem::remove_all(root_);
-  }
+  IngestKillTest() { std::filesystem::create_directories(root_ / "outside"); }
 
   Status Open() {
     Options options;
@@ -109,22 +90,15 @@ class IngestKillTest : public ::testing::Test {
     shared_->made.store(number, std::memory_order_release);
     return db_->IngestExternalFiles(args);
   }
-  template <typename Body>
-  static pid_t Fork(Body body) {
-    fflush(nullptr);
-    const pid_t pid = fork();
-    if (pid == 0) body();
-    return pid;
-  }
   [[noreturn]] void Child(int first) {
-    if (!Open().ok()) _exit(kIngestProblem);
+    ExitUnlessOk(Open(), "child: open");
     for (int number = first;; number++) {
       shared_->issued.store(number, std::memory_order_release);
       // Something in memory, to be flushed first.
       for (ColumnFamilyHandle* const handle : handles_) {
-        if (!db_->Put(WriteOptions(), handle, kBetween, "-1").ok()) _exit(kIngestProblem);
+        ExitUnlessOk(db_->Put(WriteOptions(), handle, kBetween, "-1"), "child: put");
       }
-      if (!Ingest(number).ok()) _exit(kIngestProblem);
+      ExitUnlessOk(Ingest(number), "child: ingest");
       shared_->acked.store(number, std::memory_order_release);
     }
   }
@@ -156,22 +130,20 @@ class IngestKillTest : public ::testing::Test {
     EXPECT_TRUE(!std::filesystem::exists(staging) || std::filesystem::is_empty(staging));
   }
 
-  [[noreturn]] void Check(int issued) {
+  void Check(int issued) {
     const Status s = Open();
-    EXPECT_TRUE(s.ok()) << s.ToString();
-    if (!s.ok()) _exit(kIngestProblem);
+    ASSERT_TRUE(s.ok()) << s.ToString();
     const int found = Found();
     EXPECT_GE(found, shared_->acked.load(std::memory_order_acquire));
     EXPECT_LE(found, issued);
     if (issued > 0) CheckSources(issued, found);
     Close();
     shared_->found.store(found);
-    fflush(nullptr);
-    _exit(HasFailure() ? kIngestProblem : 0);
   }
 
-  const std::filesystem::path root_;
-  IngestProgress* shared_ = nullptr;
+  const FreshDirectory directory_{"ingest-kill"};
+  const std::filesystem::path root_{directory_.path()};
+  const SharedWithChildren<IngestProgress> shared_;
   std::unique_ptr<DB> db_;
   std::vector<ColumnFamilyHandle*> handles_;
 };
@@ -183,21 +155,12 @@ TEST_F(IngestKillTest, AllOrNothing) {
   int undone = 0;
   for (uint64_t round = 0; round < rounds; round++) {
     SCOPED_TRACE("round " + std::to_string(round));
-    const pid_t child = Fork([&] { Child(next); });
-    ASSERT_GT(child, 0);
     const int begun = next + static_cast<int>(random.Below(3));
-    for (int i = 0; i < kPatienceMillis && shared_->issued.load() < begun; i++) usleep(1000);
-    usleep(static_cast<useconds_t>(random.Below(20'000)));
-    kill(child, SIGKILL);
-    int status = 0;
-    ASSERT_EQ(waitpid(child, &status, 0), child);
-    ASSERT_TRUE(WIFSIGNALED(status)) << "the child met a problem";
-
-    // The checker is a process of its own, as a child of one with threads would lack them.
+    ASSERT_TRUE(RunUntilKilled([&] { Child(next); }, random.Below(20'000),
+                               [&] { return shared_->issued.load() >= begun; }))
+        << "the child met a problem";
     const int issued = shared_->issued.load(std::memory_order_acquire);
-    const pid_t checker = Fork([&] { Check(issued); });
-    ASSERT_EQ(waitpid(checker, &status, 0), checker);
-    ASSERT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << "see above";
+    ASSERT_TRUE(HoldsInChild([&] { Check(issued); })) << "see above";
     if (shared_->found.load() < issued) undone++;
     next = issued + 1;
   }

@@ -3,24 +3,21 @@
 // Goal: a killed process loses no acknowledged write, and the next opening finds a prefix, in every
 // write mode. Method: a child writes, in one thread or in several, and reports each acknowledged
 // write in shared memory, until the parent kills it at a random moment; another child opens the
-// directory and compares. Families with merges and with timestamps alternate. In every tenth round
+// directory and compares. Families with merges and with timestamps alternate, as do
+// compaction styles and numbers of levels, between openings and by SetOptions. In every tenth round
 // openings are killed as well, up to five in a row, each during its recovery. No opening mistakes a
 // kill for a loss of synced data, or refuses to tolerate it. VARVE_KILL_ROUNDS=N sets the number of
 // rounds, half of them with one writing thread.
 
 #include <gtest/gtest.h>
-#include <sys/mman.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <csignal>
 #include <filesystem>
 #include <map>
 #include <memory>
-#include <new>
 #include <string>
 #include <thread>
 #include <vector>
@@ -31,6 +28,7 @@
 #include "tests/crash/numbered_writes.h"
 #include "tests/crash/parallel_writes.h"
 #include "tests/harness/environment.h"
+#include "tests/harness/killed_child.h"
 #include "tests/harness/random.h"
 #include "tests/harness/write_modes.h"
 
@@ -38,13 +36,14 @@ namespace varve::testing {
 
 namespace {
 
-constexpr int kExitProblem = 3;
 constexpr uint64_t kRounds = 1000;
 constexpr uint64_t kRoundsPerDirectory = 8;
 constexpr uint64_t kRecoveryKilledOneIn = 10;
+constexpr uint64_t kPatienceMost = 32;
 constexpr uint64_t kChainMost = 5;
-constexpr uint64_t kMarkEvery = 64;    // In writes.
-constexpr uint64_t kHistoryKept = 40;  // In writes below the newest.
+constexpr uint64_t kMarkEvery = 64;      // In writes.
+constexpr uint64_t kSwitchEvery = 1000;  // In writes, from one style to the next.
+constexpr uint64_t kHistoryKept = 40;    // In writes below the newest.
 
 // Reports from the child to the parent: they survive the child's death.
 struct Shared {
@@ -66,6 +65,28 @@ struct Mode {
   bool tolerate_tail = false;
   size_t write_buffer = 64 << 10;
 };
+
+// Draws what each opening may change: the style and the number of levels.
+void DrawTree(uint64_t seed, ColumnFamilyOptions* family) {
+  constexpr CompactionStyle kStyles[] = {kCompactionStyleLevel, kCompactionStyleUniversal,
+                                         kCompactionStyleFIFO};
+  Random random(seed);
+  family->compaction_style = kStyles[random.Below(std::size(kStyles))];
+  family->num_levels = 2 + static_cast<int>(random.Below(6));
+  family->compaction_options_fifo.allow_compaction = random.OneIn(2);
+  family->max_compaction_bytes = random.OneIn(2) ? 0 : 64 << 10;
+}
+
+// Lets another style continue with the tree.
+Status SwitchStyle(DB* db, const Handles& handles, uint64_t i) {
+  constexpr const char* kNames[] = {"kCompactionStyleLevel", "kCompactionStyleUniversal",
+                                    "kCompactionStyleFIFO"};
+  Status s;
+  for (const auto& [name, handle] : handles) {
+    s.UpdateIfOk(db->SetOptions(handle, {{"compaction_style", kNames[i % std::size(kNames)]}}));
+  }
+  return s;
+}
 
 // Returns the modes that open today. The numbered history of one thread requires that all writes
 // are logged.
@@ -100,7 +121,8 @@ Mode RandomMode(Random* random, const WriteMode* writes, bool parallel) {
                                                        {"default", "texts"},
                                                        {"default", "versions", "sums"},
                                                        {"versions", "default"},
-                                                       {"default", "bare"}};
+                                                       {"default", "bare"},
+                                                       {"rows", "default"}};
   Mode mode;
   mode.writes = *writes;
   mode.families = kFamilies[random->Below(std::size(kFamilies))];
@@ -119,9 +141,11 @@ Mode RandomMode(Random* random, const WriteMode* writes, bool parallel) {
   return mode;
 }
 
-Status OpenIn(const std::string& directory, const Mode& mode, std::unique_ptr<DB>* db,
-              Handles* handles) {
+// `seed` decides about the tree.
+Status OpenIn(const std::string& directory, const Mode& mode, uint64_t seed,
+              std::unique_ptr<DB>* db, Handles* handles) {
   ColumnFamilyOptions family;
+  DrawTree(seed, &family);
   const DBOptions options = DbOptionsOf(mode, &family);
   family.write_buffer_size = mode.write_buffer;
   family.max_write_buffer_number = 6;
@@ -129,12 +153,6 @@ Status OpenIn(const std::string& directory, const Mode& mode, std::unique_ptr<DB
   family.target_file_size_base = 64 << 10;
   family.compression = kNoCompression;
   return OpenWithFamilies(options, family, directory, mode.families, db, handles);
-}
-
-void ExitUnless(const Status& s, const char* what) {
-  if (s.ok()) return;
-  fprintf(stderr, "%s: %s\n", what, s.ToString().c_str());
-  _exit(kExitProblem);
 }
 
 // Exits with an error if a loss is reported: after a kill the files have everything that was
@@ -152,8 +170,8 @@ void ExitIfTakenForALoss(DB* db) {
                                    Shared* shared) {
   std::unique_ptr<DB> db;
   Handles handles;
-  Status s = OpenIn(directory, mode, &db, &handles);
-  ExitUnless(s, "writer: open");
+  Status s = OpenIn(directory, mode, from, &db, &handles);
+  ExitUnlessOk(s, "writer: open");
   WriteOptions options;
   Random random(from);
   for (uint64_t i = from + 1;; i++) {
@@ -163,13 +181,17 @@ void ExitIfTakenForALoss(DB* db) {
     do {
       s = WriteNumbered(db.get(), handles, mode.families, i, options);
     } while (s.IsIncomplete() && options.no_slowdown);
-    ExitUnless(s, "a write");
+    ExitUnlessOk(s, "a write");
     if (mode.writes.SurvivesKill() || options.sync) {
       shared->acked.store(i, std::memory_order_release);
     }
+    if (i % kSwitchEvery == 0) {
+      s = SwitchStyle(db.get(), handles, i / kSwitchEvery);
+      ExitUnlessOk(s, "switching the style");
+    }
     if (i % kMarkEvery != 0) continue;
     s = RaiseMarks(db.get(), handles, i - kHistoryKept);
-    ExitUnless(s, "raising the mark");
+    ExitUnlessOk(s, "raising the mark");
     shared->mark.store(i - kHistoryKept, std::memory_order_release);
   }
 }
@@ -178,8 +200,8 @@ void ExitIfTakenForALoss(DB* db) {
                                              size_t threads, Progress* progress) {
   std::unique_ptr<DB> db;
   Handles handles;
-  Status opened = OpenIn(directory, mode, &db, &handles);
-  ExitUnless(opened, "writers: open");
+  Status opened = OpenIn(directory, mode, progress->begun[0].load(), &db, &handles);
+  ExitUnlessOk(opened, "writers: open");
   const auto write = [&](size_t t) {
     for (uint64_t i = progress->begun[t].load() + 1;; i++) {
       const Status s = WriteParallel(db.get(), handles, mode.writes, t, i, progress);
@@ -200,8 +222,8 @@ void ExitIfTakenForALoss(DB* db) {
                                        Progress* progress) {
   std::unique_ptr<DB> db;
   Handles handles;
-  const Status s = OpenIn(directory, mode, &db, &handles);
-  ExitUnless(s, "checker: open");
+  const Status s = OpenIn(directory, mode, progress->begun[0].load() + 1, &db, &handles);
+  ExitUnlessOk(s, "checker: open");
   ExitIfTakenForALoss(db.get());
   const Positions least =
       mode.writes.buffers_log ? Load(progress->durable) : Load(progress->logged);
@@ -225,8 +247,8 @@ void ExitIfTakenForALoss(DB* db) {
 [[noreturn]] void CheckAndExit(const std::string& directory, const Mode& mode, Shared* shared) {
   std::unique_ptr<DB> db;
   Handles handles;
-  Status s = OpenIn(directory, mode, &db, &handles);
-  ExitUnless(s, "checker: open");
+  Status s = OpenIn(directory, mode, shared->issued.load(), &db, &handles);
+  ExitUnlessOk(s, "checker: open");
   ExitIfTakenForALoss(db.get());
   const PrefixCheck check =
       CheckPrefix(db.get(), handles, mode.families, shared->acked.load(), shared->issued.load());
@@ -246,17 +268,7 @@ void ExitIfTakenForALoss(DB* db) {
 class KillRounds {
  public:
   KillRounds(uint64_t seed, bool parallel)
-      : random_(seed), parallel_(parallel), modes_(RunningModes(/*all_logged=*/!parallel)) {
-    shared_ = static_cast<Shared*>(
-        mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
-    const char* base = getenv("TEST_TMPDIR");
-    directory_ =
-        std::string(base != nullptr ? base : "/tmp") + "/varve-kill-" + std::to_string(getpid());
-  }
-  ~KillRounds() {
-    munmap(shared_, sizeof(Shared));
-    std::filesystem::remove_all(directory_);
-  }
+      : random_(seed), parallel_(parallel), modes_(RunningModes(/*all_logged=*/!parallel)) {}
 
   // Returns false if something was lost or wrong.
   bool Round(uint64_t round) {
@@ -268,16 +280,19 @@ class KillRounds {
       Begin();
     }
     const size_t threads = 2 + random_.Below(kMostWriters - 1);
-    const pid_t writer = Fork([&] {
+    const auto write = [&] {
       if (parallel_) {
-        WriteInParallelUntilKilled(directory_, mode_, threads, &shared_->parallel);
+        WriteInParallelUntilKilled(directory_.path(), mode_, threads, &shared_->parallel);
       }
-      WriteUntilKilled(directory_, mode_, at_, shared_);
-    });
-    usleep(static_cast<useconds_t>(1000 + random_.Below(60000)));
-    if (!Kill(writer)) return false;
+      WriteUntilKilled(directory_.path(), mode_, at_, shared_.get());
+    };
+    const uint64_t before = at_;
+    if (!RunUntilKilled(write, patience_ * (1000 + random_.Below(60000)))) return false;
     if (round % kRecoveryKilledOneIn == 0) KillRecoveries();
-    return Check();
+    if (!Check()) return false;
+    patience_ = at_ == before ? std::min(patience_ * 2, kPatienceMost)
+                              : std::max<uint64_t>(patience_ / 2, 1);
+    return true;
   }
 
   uint64_t at() const { return at_; }
@@ -285,54 +300,30 @@ class KillRounds {
   std::string mode() const { return std::string(mode_.writes.name); }
 
  private:
-  template <typename Body>
-  static pid_t Fork(Body body) {
-    fflush(nullptr);
-    const pid_t pid = fork();
-    if (pid == 0) body();
-    return pid;
-  }
-
-  // Returns false if the writer had ended by itself, because of an error.
-  static bool Kill(pid_t pid) {
-    int status = 0;
-    if (waitpid(pid, &status, WNOHANG) == pid) return false;
-    kill(pid, SIGKILL);
-    waitpid(pid, &status, 0);
-    return WIFSIGNALED(status);
-  }
-
   void KillRecoveries() {
     for (uint64_t chain = 1 + random_.Below(kChainMost); chain > 0; chain--) {
-      const pid_t recovery = Fork([&] {
+      const auto recover = [&] {
         std::unique_ptr<DB> db;
         Handles handles;
-        OpenIn(directory_, mode_, &db, &handles).PermitUncheckedError();
+        OpenIn(directory_.path(), mode_, at_, &db, &handles).PermitUncheckedError();
         pause();
-        _exit(0);
-      });
-      usleep(static_cast<useconds_t>(random_.Below(8000)));
-      kill(recovery, SIGKILL);
-      int status = 0;
-      waitpid(recovery, &status, 0);
-      killed_recoveries_++;
+      };
+      if (RunUntilKilled(recover, random_.Below(8000))) killed_recoveries_++;
     }
   }
 
   void Begin() {
-    std::filesystem::remove_all(directory_);
-    new (shared_) Shared();
+    std::filesystem::remove_all(directory_.path());
+    shared_.Reset();
     at_ = 0;
   }
 
   bool Check() {
-    const pid_t checker = Fork([&] {
-      if (parallel_) CheckParallelAndExit(directory_, mode_, &shared_->parallel);
-      CheckAndExit(directory_, mode_, shared_);
+    const bool holds = HoldsInChild([&] {
+      if (parallel_) CheckParallelAndExit(directory_.path(), mode_, &shared_->parallel);
+      CheckAndExit(directory_.path(), mode_, shared_.get());
     });
-    int status = 0;
-    waitpid(checker, &status, 0);
-    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) return false;
+    if (!holds) return false;
     at_ = parallel_ ? shared_->parallel.acked[0].load() : shared_->found.load();
     shared_->acked.store(at_);
     shared_->issued.store(at_);
@@ -343,10 +334,14 @@ class KillRounds {
   const bool parallel_;
   const std::vector<const WriteMode*> modes_;
   size_t next_mode_ = 0;
-  Shared* shared_;
-  std::string directory_;
+  SharedWithChildren<Shared> shared_;
+  const FreshDirectory directory_{"kill"};
   Mode mode_;
   uint64_t at_ = 0;
+  // Factor of a writer's time. It doubles when a writer was killed before its first write, as a
+  // busy machine or a sanitizer may need longer for the opening alone, and halves after a round
+  // with writes.
+  uint64_t patience_ = 1;
   uint64_t killed_recoveries_ = 0;
 };
 

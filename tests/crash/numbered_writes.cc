@@ -30,7 +30,7 @@ Change ChangeOfKey(const std::string& family, uint64_t i, Random* random) {
   change.key = KeyOf(k);
   const uint64_t dice = random->Below(50);
   const bool sums = HasSums(family);
-  if (dice == 0) {
+  if (dice == 0 && !HasPlainTables(family)) {
     change.kind = Change::kDeleteRange;
     change.value = KeyOf(k + random->Below(30));
   } else if (dice < 8) {
@@ -47,10 +47,31 @@ Change ChangeOfKey(const std::string& family, uint64_t i, Random* random) {
   return change;
 }
 
+// The names of further columns of entities: half of the value, and the key.
+constexpr Slice kHalfColumn("half", 4);
+constexpr Slice kKeyColumn("key", 3);
+
+// True for a put of an entity: its default column has the value, and plain reads see no other.
+bool WritesEntity(const Change& change) {
+  return change.kind == Change::kPut && change.key != kMarker &&
+         (HasColumns(change.family) || change.value.size() % 4 == 1);
+}
+
+// Returns the columns of the entity of this key and value, in order.
+WideColumns EntityOf(const std::string& family, const std::string& key, const std::string& value) {
+  WideColumns columns = {{kDefaultWideColumnName, value}};
+  if (HasColumns(family)) columns.emplace_back(kHalfColumn, Slice(value.data(), value.size() / 2));
+  columns.emplace_back(kKeyColumn, key);
+  return columns;
+}
+
 Status AddToBatch(ColumnFamilyHandle* handle, const Change& change, WriteBatch* batch) {
   switch (change.kind) {
     case Change::kPut:
-      return batch->Put(handle, change.key, change.value);
+      return WritesEntity(change)
+                 ? batch->PutEntity(handle, change.key,
+                                    EntityOf(change.family, change.key, change.value))
+                 : batch->Put(handle, change.key, change.value);
     case Change::kDelete:
       return batch->Delete(handle, change.key);
     case Change::kSingleDelete:
@@ -137,6 +158,13 @@ void ApplyNumbered(uint64_t i, const std::vector<std::string>& families, Referen
   }
 }
 
+bool AreColumnsOf(const std::string& family, const std::string& key, const std::string& value,
+                  const WideColumns& columns) {
+  const bool may_be_plain = key == kMarker || !HasColumns(family);
+  if (may_be_plain && columns == WideColumns{{kDefaultWideColumnName, value}}) return true;
+  return columns == EntityOf(family, key, value);
+}
+
 std::string CompareFamily(DB* db, ColumnFamilyHandle* handle, const ReadOptions& options,
                           const FamilyState& expected) {
   std::unique_ptr<Iterator> it(db->NewIterator(options, handle));
@@ -145,6 +173,9 @@ std::string CompareFamily(DB* db, ColumnFamilyHandle* handle, const ReadOptions&
     if (!it->Valid()) return "missing " + key + " " + it->status().ToString();
     if (it->key() != Slice(key)) return "expected " + key + ", found " + it->key().ToString();
     if (it->value() != Slice(value)) return "wrong value of " + key;
+    if (!AreColumnsOf(handle->GetName(), key, value, it->columns())) {
+      return "wrong columns of " + key;
+    }
     std::string got;
     Status s = db->Get(options, handle, key, &got);
     if (!s.ok() || got != value) return "Get differs from the scan at " + key;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "varve/db.h"
+#include "varve/wide_columns.h"
 #include "varve/write_batch.h"
 
 #include "tests/model/reference.h"
@@ -37,6 +38,11 @@ Status RaiseMarks(DB* db, const Handles& handles, uint64_t mark);
 void ApplyNumbered(uint64_t i, const std::vector<std::string>& families, ReferenceState* state);
 // Returns the state after writes 1..n.
 ReferenceState StateAfter(uint64_t n, const std::vector<std::string>& families);
+
+// True if `columns` are those of this key with this value: the value alone where it is plain, else
+// the columns of its entity. A plain read sees the same value.
+bool AreColumnsOf(const std::string& family, const std::string& key, const std::string& value,
+                  const WideColumns& columns);
 
 // Scans and gets; returns "" or the first difference.
 std::string CompareFamily(DB* db, ColumnFamilyHandle* handle, const ReadOptions& options,

@@ -123,6 +123,38 @@ class PowerLossOfCopies : public Database {
       EXPECT_TRUE(now.at(name) == bytes) << name << " has changed";
     }
   }
+  // Plays `make`, which makes `directory`, up to each of its calls: the directory is whole, as
+  // `look` finds, or not there, and then a second `make` makes it.
+  void ExpectWholeOrNotThere(const char* what, const std::string& directory,
+                             const std::function<Status()>& make,
+                             const std::function<void()>& look) {
+    Build();
+    const auto expect_made = [&] {
+      const Status s = make();
+      ASSERT_TRUE(s.ok()) << s.ToString();
+    };
+    std::vector<CrashState> states = Losses(&mem(), [&](CrashRecorder*) { expect_made(); });
+    ASSERT_TRUE(Close().ok());
+    size_t whole = 0;
+    for (const CrashState& state : states) {
+      SCOPED_TRACE(MomentOf(state));
+      OpenLeft(state);
+      const bool there = Exists(directory);
+      EXPECT_TRUE(there || state.durable == 0);
+      whole += there ? 1 : 0;
+      if (!there) {
+        expect_made();
+        EXPECT_FALSE(Exists(directory + ".tmp"));
+      }
+      look();
+      EXPECT_EQ(Scan(ReadOptions(), "a"), kContent);
+      ASSERT_TRUE(Close().ok());
+      if (HasFailure()) return;
+    }
+    PrintMoves(what, states.size(), whole);
+    EXPECT_GE(whole, LeastOfEach());
+    EXPECT_GT(states.size(), whole + (MovesStride() == 1 ? 50 : 0));
+  }
   bool Exists(const std::string& path) { return mem().FileExists(path, IOOptions(), nullptr).ok(); }
 
   const std::vector<std::string> kFamilies = {"default", "a"};
@@ -160,31 +192,8 @@ class PowerLossOfExports : public PowerLossOfCopies {
 };
 
 TEST_F(PowerLossOfExports, AreWholeOrNotThere) {
-  Build();
-  std::vector<CrashState> states = Losses(&mem(), [&](CrashRecorder*) {
-    const Status s = Export();
-    ASSERT_TRUE(s.ok()) << s.ToString();
-  });
-  ASSERT_TRUE(Close().ok());
-  size_t whole = 0;
-  for (const CrashState& state : states) {
-    SCOPED_TRACE(MomentOf(state));
-    OpenLeft(state);
-    const bool there = Exists(kExport);
-    EXPECT_TRUE(there || state.durable == 0);
-    whole += there ? 1 : 0;
-    if (!there) {
-      const Status s = Export();
-      EXPECT_TRUE(s.ok()) << s.ToString();
-      EXPECT_FALSE(Exists(std::string(kExport) + ".tmp"));
-    }
-    EXPECT_EQ(Imported(), kContent);
-    ASSERT_TRUE(Close().ok());
-    if (HasFailure()) return;
-  }
-  PrintMoves("export", states.size(), whole);
-  EXPECT_GE(whole, LeastOfEach());
-  EXPECT_GT(states.size(), whole + (MovesStride() == 1 ? 50 : 0));
+  ExpectWholeOrNotThere(
+      "export", kExport, [this] { return Export(); }, [this] { EXPECT_EQ(Imported(), kContent); });
 }
 
 class PowerLossOfPlans : public PowerLossOfCopies {
@@ -225,33 +234,12 @@ class PowerLossOfPlans : public PowerLossOfCopies {
 };
 
 TEST_F(PowerLossOfPlans, AreWholeOrNotThere) {
-  Build();
-  std::vector<CrashState> states = Losses(&mem(), [&](CrashRecorder*) {
-    const Status s = Make();
-    ASSERT_TRUE(s.ok()) << s.ToString();
-  });
-  ASSERT_TRUE(Close().ok());
-  size_t whole = 0;
-  for (const CrashState& state : states) {
-    SCOPED_TRACE(MomentOf(state));
-    OpenLeft(state);
-    const bool there = Exists(kPlan);
-    EXPECT_TRUE(there || state.durable == 0);
-    whole += there ? 1 : 0;
-    if (!there) {
-      const Status s = Make();
-      EXPECT_TRUE(s.ok()) << s.ToString();
-      EXPECT_FALSE(Exists(std::string(kPlan) + ".tmp"));
-    }
-    EXPECT_EQ(PlannedContent(), kContent);
-    ExpectDiscarded();
-    EXPECT_EQ(Scan(ReadOptions(), "a"), kContent);
-    ASSERT_TRUE(Close().ok());
-    if (HasFailure()) return;
-  }
-  PrintMoves("plan", states.size(), whole);
-  EXPECT_GE(whole, LeastOfEach());
-  EXPECT_GT(states.size(), whole + (MovesStride() == 1 ? 50 : 0));
+  ExpectWholeOrNotThere(
+      "plan", kPlan, [this] { return Make(); },
+      [this] {
+        EXPECT_EQ(PlannedContent(), kContent);
+        ExpectDiscarded();
+      });
 }
 
 // Checks that a plan is whole or refused until it is gone, and that the next call removes the rest.

@@ -23,6 +23,15 @@ void CompactAll(DB* db, const Handles& handles) {
   }
 }
 
+void CompactEarly(DBOptions* /*db*/, ColumnFamilyOptions* cf) {
+  cf->level0_file_num_compaction_trigger = 3;
+}
+
+void FlushAndCompact(DB* db, const Handles& handles, uint64_t i) {
+  if (i % 9 == 0) FlushAll(db, handles);
+  if (i % 25 == 0) CompactAll(db, handles);
+}
+
 const LossWorkload kLossWorkloads[] = {
     {"log_only",
      {"default"},
@@ -173,25 +182,22 @@ const LossWorkload kLossWorkloads[] = {
     {.name = "merges",
      .families = {"default", "texts", "sums"},
      .writes = 60,
-     .tune = [](DBOptions*,
-                ColumnFamilyOptions* cf) { cf->level0_file_num_compaction_trigger = 3; },
-     .after =
-         [](DB* db, const Handles& handles, uint64_t i) {
-           if (i % 9 == 0) FlushAll(db, handles);
-           if (i % 25 == 0) CompactAll(db, handles);
-         },
+     .tune = CompactEarly,
+     .after = FlushAndCompact,
+     .sync_every = 7,
+     .reopen_every = 31},
+    {.name = "plain_tables",
+     .families = {"default", "rows"},
+     .writes = 60,
+     .tune = CompactEarly,
+     .after = FlushAndCompact,
      .sync_every = 7,
      .reopen_every = 31},
     {.name = "timestamps",
      .families = {"default", "versions"},
      .writes = 70,
-     .tune = [](DBOptions*,
-                ColumnFamilyOptions* cf) { cf->level0_file_num_compaction_trigger = 3; },
-     .after =
-         [](DB* db, const Handles& handles, uint64_t i) {
-           if (i % 9 == 0) FlushAll(db, handles);
-           if (i % 25 == 0) CompactAll(db, handles);
-         },
+     .tune = CompactEarly,
+     .after = FlushAndCompact,
      .sync_every = 6,
      .reopen_every = 33,
      .marks_every = 10},
@@ -209,9 +215,18 @@ const LossWorkload kLossWorkloads[] = {
     {.name = "options_change",
      .families = {"default", "sums"},
      .writes = 40,
-     .tune = [](DBOptions*, ColumnFamilyOptions*) {},
+     .tune = [](DBOptions*,
+                ColumnFamilyOptions* cf) { cf->level0_file_num_compaction_trigger = 2; },
      .after =
          [](DB* db, const Handles& handles, uint64_t i) {
+           constexpr const char* kStyles[] = {"kCompactionStyleUniversal", "kCompactionStyleFIFO",
+                                              "kCompactionStyleLevel"};
+           if (i % 4 == 0) {
+             EXPECT_TRUE(
+                 db->SetOptions(handles.at("default"), {{"compaction_style", kStyles[i / 4 % 3]}})
+                     .ok());
+             EXPECT_TRUE(db->Flush(FlushOptions(), handles.at("default")).ok());
+           }
            const std::string number = std::to_string((64 + i) << 10);
            if (i % 6 == 0) {
              EXPECT_TRUE(

@@ -54,6 +54,30 @@ const RotShape kRotShapes[] = {
      .compact_at = 25,
      .pending = true,
      .tune = [](ColumnFamilyOptions*, BlockBasedTableOptions* table) { table->block_size = 512; }},
+    {.name = "entities",
+     .families = {"default", "columns"},
+     .writes = 40,
+     .flush_every = 15,
+     .compact_at = 30,
+     .pending = true,
+     .tune =
+         [](ColumnFamilyOptions*, BlockBasedTableOptions* table) {
+           table->block_size = 512;
+           table->filter_policy.reset(NewBloomFilterPolicy(10));
+         }},
+    {.name = "blobs",
+     .families = {"default", "columns"},
+     .writes = 40,
+     .flush_every = 15,
+     .compact_at = 30,
+     .pending = true,
+     .tune =
+         [](ColumnFamilyOptions* cf, BlockBasedTableOptions* table) {
+           cf->enable_blob_files = true;
+           cf->min_blob_size = 60;
+           cf->enable_blob_garbage_collection = true;
+           table->block_size = 512;
+         }},
     {.name = "timestamps",
      .families = {"default", "versions"},
      .writes = 50,

@@ -81,6 +81,11 @@ bool EndsWith(const std::string& text, const std::string& end) {
   return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
 }
 
+// True for tables and blob files.
+bool HoldsData(const std::string& path) {
+  return EndsWith(path, ".sst") || EndsWith(path, ".blob");
+}
+
 // Returns the ends of a log's whole records: truncation there leaves no trace. For files of one 32
 // KiB block.
 std::set<uint64_t> RecordEnds(const std::string& log) {
@@ -262,8 +267,10 @@ class RottingShape {
       }
       whole_.push_back(Case{&path, Damage::kRemove, 0});
       for (const auto& [other, unused] : files_) {
-        const bool alike = (EndsWith(path, ".sst") && EndsWith(other, ".sst")) ||
-                           (EndsWith(path, ".log") && EndsWith(other, ".log"));
+        const auto both = [&one = path, &two = other](const char* end) {
+          return EndsWith(one, end) && EndsWith(two, end);
+        };
+        const bool alike = both(".sst") || both(".log") || both(".blob");
         if (alike && path < other) whole_.push_back(Case{&path, Damage::kSwap, 0, &other});
       }
     }
@@ -300,13 +307,13 @@ class RottingShape {
     return ok;
   }
 
-  // Returns the first table or log whose bytes are neither where they were nor in lost/.
+  // Returns the first table, blob file or log whose bytes are neither where they were nor in lost/.
   std::string LostFile(MemFileSystem* fs, const Files& before, bool logs_too) const {
     Files after;
     ReadTree(fs, kName, &after);
     for (const auto& [path, bytes] : before) {
       const bool log = EndsWith(path, ".log");
-      if (!EndsWith(path, ".sst") && !(log && logs_too)) continue;
+      if (!HoldsData(path) && !(log && logs_too)) continue;
       const std::string aside = kName + "/lost" + path.substr(kName.size());
       const auto kept = after.find(path);
       const auto moved = after.find(aside);
@@ -335,6 +342,7 @@ class RottingShape {
     if (!Open(env.get(), &db, &handles).ok()) return result;
     const Verdict verdict = ReadTolerantly(db.get(), handles, states_, 0, states_.most());
     result.outcome = verdict.errors > 0 ? "sealed, error" : "sealed, read";
+    if (!verdict.unnamed.empty()) result.wrong = "an error names no key: " + verdict.unnamed;
     db->VerifyChecksum(ReadOptions()).PermitUncheckedError();
     Compact(db.get(), handles);
     ReadTolerantly(db.get(), handles, states_, 0, states_.most());
@@ -355,6 +363,13 @@ class RottingShape {
       newest = newest && path <= *c.path;
     }
     return newest && logs > 1;
+  }
+
+  // True if reads failed because of a table or blob file, and the error does not name it.
+  static bool IsBlamedOnAnother(const Case& c, const std::string& error) {
+    const bool checked = c.path != nullptr && HoldsData(*c.path) && c.damage != Damage::kSwap;
+    if (error.empty() || !checked) return false;
+    return error.find(c.path->substr(c.path->rfind('/') + 1)) == std::string::npos;
   }
 
   // A null `c.path` means that nothing was damaged.
@@ -381,6 +396,9 @@ class RottingShape {
     Verdict verdict = ReadTolerantly(db.get(), handles, states_, least, most);
     result.outcome = verdict.errors > 0 ? "error" : "right";
     result.wrong = verdict.wrong;
+    if (result.wrong.empty() && IsBlamedOnAnother(c, verdict.first_error)) {
+      result.wrong = "an error does not name the file: " + verdict.first_error;
+    }
     if (result.wrong.empty() && verdict.n < most) {
       result.outcome = "older";
       if (log) {
@@ -394,7 +412,9 @@ class RottingShape {
         if (!lost.empty()) result.wrong = "an older state, and " + lost + " is gone";
       }
     }
-    if (result.wrong.empty()) GoOn(db.get(), handles, verdict, least, &result);
+    // A compaction leaves alone the blob files that it has no reason to read.
+    const bool blob = c.path != nullptr && EndsWith(*c.path, ".blob");
+    if (result.wrong.empty()) GoOn(db.get(), handles, verdict, least, blob, &result);
     CloseWithFamilies(&db, &handles);
     if (result.wrong.empty() && Open(env.get(), &db, &handles).ok()) {
       verdict = ReadTolerantly(db.get(), handles, states_, least, most);
@@ -406,7 +426,7 @@ class RottingShape {
 
   // A database that reads right may be verified and compacted; what cannot be read must stay an
   // error.
-  void GoOn(DB* db, const Handles& handles, const Verdict& first, uint64_t least,
+  void GoOn(DB* db, const Handles& handles, const Verdict& first, uint64_t least, bool blob,
             CaseResult* result) const {
     const Status verified = db->VerifyChecksum(ReadOptions());
     if (verified.ok() && first.errors > 0 &&
@@ -419,7 +439,7 @@ class RottingShape {
     const Verdict verdict = ReadTolerantly(db, handles, states_, known ? first.n : least,
                                            known ? first.n : states_.most());
     if (!verdict.wrong.empty()) result->wrong = "after compaction: " + verdict.wrong;
-    if (compacted && result->wrong.empty() && verdict.errors > 0) {
+    if (compacted && result->wrong.empty() && verdict.errors > 0 && !blob) {
       result->wrong = "compaction was content, but then: " + verdict.first_error;
     }
   }

@@ -35,6 +35,7 @@ class Reader {
   Answers Ask(ColumnFamilyHandle* family, const ReadOptions& options) {
     Answers answers;
     options_ = options;
+    family_ = family->GetName();
     Get(family, "#", &answers);
     for (int k = 0; k < kKeysAsked; k++) {
       char key[16];
@@ -58,7 +59,16 @@ class Reader {
   bool Note(const Status& s) {
     if (s.ok()) return true;
     if (verdict_->errors++ == 0) verdict_->first_error = s.ToString();
+    const std::string text = s.ToString();
+    const bool unnamed =
+        text.find("wide columns") != std::string::npos && text.find("key ") == std::string::npos;
+    if (unnamed && verdict_->unnamed.empty()) verdict_->unnamed = text;
     return false;
+  }
+
+  void CheckColumns(const std::string& key, const std::string& value, const WideColumns& columns) {
+    if (!verdict_->wrong.empty() || AreColumnsOf(family_, key, value, columns)) return;
+    verdict_->wrong = "family " + family_ + ": wrong columns of " + key;
   }
 
   void Get(ColumnFamilyHandle* family, const std::string& key, Answers* answers) {
@@ -69,11 +79,28 @@ class Reader {
     } else if (Note(s)) {
       answers->gets.emplace_back(key, value);
     }
+    if (HasColumns(family_)) GetColumns(family, key, answers);
   }
 
-  static void Take(const Iterator& it, Scan* scan) {
+  // The default column is judged as the value of a Get is.
+  void GetColumns(ColumnFamilyHandle* family, const std::string& key, Answers* answers) {
+    PinnableWideColumns read;
+    const Status s = db_->GetEntity(options_, family, key, &read);
+    if (s.IsNotFound()) {
+      answers->gets.emplace_back(key, std::nullopt);
+    } else if (Note(s)) {
+      const WideColumns& columns = read.columns();
+      const bool has_default = !columns.empty() && columns[0].name() == kDefaultWideColumnName;
+      const std::string value = has_default ? columns[0].value().ToString() : "";
+      CheckColumns(key, value, columns);
+      answers->gets.emplace_back(key, value);
+    }
+  }
+
+  void Take(const Iterator& it, Scan* scan) {
     if (scan->found.size() < kLongestScan) {
       scan->found.emplace_back(it.key().ToString(), it.value().ToString());
+      CheckColumns(scan->found.back().first, scan->found.back().second, it.columns());
     } else {
       fprintf(stderr, "a scan does not end\n");
       abort();
@@ -83,6 +110,7 @@ class Reader {
   DB* const db_;
   Verdict* const verdict_;
   ReadOptions options_;
+  std::string family_;  // the name of the one that is read
 };
 
 template <typename It>
@@ -155,6 +183,7 @@ Verdict ReadTolerantly(DB* db, const Handles& handles, const StateTable& states,
   Verdict verdict;
   Reader reader(db, &verdict);
   const std::vector<Asked> all = AskAll(db, handles, states, &reader);
+  if (!verdict.wrong.empty()) return verdict;
   std::string newest_problem;
   for (uint64_t n = most + 1; n-- > least;) {
     std::string problem;

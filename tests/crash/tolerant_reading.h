@@ -32,11 +32,14 @@ struct Verdict {
   std::string wrong;    // A result that is in no allowed state; "" if there is none.
   uint64_t errors = 0;  // Number of results that were errors.
   std::string first_error;
+  // The first error about an entity that does not say which key has it; "" if there is none.
+  std::string unnamed;
   uint64_t n = 0;  // The newest write that agrees with the results.
 };
 
-// Reads every key that may be there or not, and scans both ways, all families. The results must
-// belong to one state in [least, most].
+// Reads every key that may be there or not, and scans both ways, all families; where all values are
+// entities, every key also as columns. The results must belong to one state in [least, most], and
+// columns to their values.
 Verdict ReadTolerantly(DB* db, const Handles& handles, const StateTable& states, uint64_t least,
                        uint64_t most);
 

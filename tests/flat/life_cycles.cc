@@ -232,7 +232,7 @@ void RefusedCalls(FlatStage* stage) {
   ColumnFamilyHandle* handle = nullptr;
   Refused(db->CreateColumnFamily(stage->options, kDefaultColumnFamilyName, &handle));
   ColumnFamilyOptions bad(stage->options);
-  bad.compaction_style = kCompactionStyleUniversal;
+  bad.compression = kXpressCompression;
   Refused(db->CreateColumnFamily(bad, "bad", &handle));
   Refused(db->DropColumnFamily(stage->family()));
   Refused(db->Merge(kWrite, stage->family(), "a", "1"));
@@ -288,7 +288,7 @@ void RefusedDatabases(FlatStage* stage) {
   Refused(DB::Open(options, stage->Path("db"), &db));
   std::vector<ColumnFamilyHandle*> handles;
   Refused(DB::Open(stage->options, stage->Path("db"),
-                   {{"default", stage->options}, {"default", stage->options}}, &handles, &db));
+                   {{"default", stage->options}, {"missing", stage->options}}, &handles, &db));
   Refused(DB::OpenForReadOnly(stage->options, stage->Path("none"), &db));
 }
 

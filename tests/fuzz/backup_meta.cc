@@ -30,8 +30,10 @@ void MakeSeeds(Seeds* seeds) {
   }
   seeds->push_back(EncodeBackupMeta(meta, 1));
   meta.excluded.emplace_back("shared_checksum/000012_sABCDEFGHIJKLMNOPQRST_5.sst");
+  seeds->push_back(EncodeBackupMeta(meta, 2));
+  // Only a list without sizes may lack the checksum, which few changes of the others get past.
+  for (BackupFile& file : meta.files) file.size.reset();
   const std::string text = EncodeBackupMeta(meta, 2);
-  seeds->push_back(text);
   seeds->push_back(text.substr(0, text.find("// FOOTER")));
   seeds->push_back("1\n2\n1\nprivate/3/../4/CURRENT crc32 5\n");
 }

@@ -26,6 +26,10 @@ void AddAll(WriteBatch* batch, uint32_t family, const std::string& tail) {
   AddUpdate(batch, kTypeRangeDeletion, family, (reversed ? "b" : "a") + tail,
             (reversed ? "a" : "b") + tail);
   AddUpdate(batch, kTypeMerge, family, "merged" + tail, "operand");
+  // Families with timestamps have no entities.
+  if (tail.empty()) {
+    AddUpdate(batch, kTypeWideColumnEntity, family, "entity", std::string("\1\1\0\1d", 5));
+  }
 }
 
 }  // namespace

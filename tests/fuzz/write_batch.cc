@@ -63,6 +63,9 @@ class Copier final : public WriteBatch::Handler {
   Status PutCF(uint32_t family, const Slice& key, const Slice& value) override {
     return Add(kTypeValue, family, key, value);
   }
+  Status PutEntityCF(uint32_t family, const Slice& key, const Slice& entity) override {
+    return Add(kTypeWideColumnEntity, family, key, entity);
+  }
   Status DeleteCF(uint32_t family, const Slice& key) override {
     return Add(kTypeDeletion, family, key, Slice());
   }

@@ -82,6 +82,16 @@ std::string Named(const char* who, size_t i, const Combo& combo) {
   return name;
 }
 
+// Returns one of three styles with one of three numbers of levels. Others read the directory with
+// the default style and 7 levels. FIFO compaction excludes several paths.
+std::string TreeText(size_t i, bool several_paths) {
+  static const char* const kStyles[] = {"kCompactionStyleLevel", "kCompactionStyleUniversal",
+                                        "kCompactionStyleFIFO"};
+  const size_t style = i % (several_paths ? 2 : 3);
+  const char* const levels[] = {"7", "4", style == 0 ? "2" : "1"};
+  return std::string(";compaction_style=") + kStyles[style] + ";num_levels=" + levels[i / 3 % 3];
+}
+
 }  // namespace
 
 std::vector<Combo> OurCombos() {
@@ -117,6 +127,7 @@ std::vector<Combo> OurCombos() {
                            (i % 4 == 1 ? ";memtable=plain_skip_list" : "");
     combo.ping_pongs = i % 12 == 5 ? 5 : 0;
     if (i % 12 == 5 || i % 12 == 8) combo.fast_bytes = i % 24 < 12 ? "150000" : "1";
+    combo.family_options += TreeText(i, !combo.fast_bytes.empty());
     combo.name = Named("ours", i, combo);
     combos.push_back(combo);
   }
@@ -135,8 +146,7 @@ std::vector<Combo> TheirCombos() {
       ";index_type=kBinarySearchWithFirstKey",
       ";whole_key_filtering=false",
       ";enable_index_compression=false"};
-  static const char* const kFamilyMore[] = {"", ";compaction_style=kCompactionStyleUniversal",
-                                            ";bottommost_compression=kZSTD",
+  static const char* const kFamilyMore[] = {"", "", ";bottommost_compression=kZSTD",
                                             ";level_compaction_dynamic_level_bytes=true", ""};
   static const char* const kDbMore[] = {"",
                                         ";atomic_flush=true",
@@ -156,6 +166,7 @@ std::vector<Combo> TheirCombos() {
         FamilyText(i, combo.reading_options) + DictionaryText(i) + Pick(i, kFamilyMore);
     combo.ping_pongs = i % 12 == 7 ? 5 : 0;
     if (i % 12 == 7 || i % 12 == 10) combo.fast_bytes = i % 24 < 12 ? "150000" : "1";
+    combo.family_options += TreeText(i, !combo.fast_bytes.empty());
     combo.name = Named("theirs", i, combo);
     combos.push_back(combo);
   }

@@ -9,12 +9,17 @@
 // N bytes of 0x61:
 //   db OPTIONS | family NAME OPTIONS      before `open`; texts of options, "-" for the defaults
 //   paths BYTES                           before `open`: tables beyond them go to DIR/slow
+//   plain FORM                            before `open`: the families have PlainTables. FORM is
+//                                         ENCODING,KEY_LENGTH,STORE_INDEX,HASH_RATIO,PREFIX_LENGTH;
+//                                         scans go forward then, and with prefixes there are none
 //   open DIR | reader DIR                 reader: read-only
 //   put F K V | merge F K V | del F K | sdel F K | range F BEGIN END
+//   entity F K V                          an entity: V is its default column, K its column "key"
 //   batch | write                         changes in between are one batch
 //   sync                                  the next write is synced
 //   flush F | compact F | snapshot | release
 //   want F K V | absent F K | check       what must be there, in order of keys; compares
+//   columns F K                           K, which is also wanted, must be an entity
 //   checksums                             VerifyChecksum
 //   close | quit                          quit: the process ends without closing
 // The first thing that goes wrong is printed, and ends the process with 1.
@@ -75,6 +80,7 @@ class Driver {
   struct Wanted {
     std::map<std::string, std::string> present;
     std::set<std::string> absent;
+    std::set<std::string> entities;
   };
 
   void Step(const std::vector<std::string>& w) {
@@ -84,8 +90,10 @@ class Driver {
       fast_bytes_ = w[1];
       return;
     }
+    if (verb == "plain") return Plain(w[1]);
     if (verb == "open" || verb == "reader") return Open(w[1], verb == "reader");
-    if (verb == "put" || verb == "merge" || verb == "del" || verb == "sdel" || verb == "range") {
+    if (verb == "put" || verb == "merge" || verb == "del" || verb == "sdel" || verb == "range" ||
+        verb == "entity") {
       return Change(w);
     }
     if (verb == "batch") {
@@ -108,6 +116,8 @@ class Driver {
       snapshots_.clear();
     } else if (verb == "want") {
       wanted_[w[1]].present[FromHex(w[2])] = FromHex(w[3]);
+    } else if (verb == "columns") {
+      wanted_[w[1]].entities.insert(FromHex(w[2]));
     } else if (verb == "absent") {
       wanted_[w[1]].absent.insert(FromHex(w[2]));
     } else if (verb == "check") {
@@ -149,6 +159,27 @@ class Driver {
     families_.emplace_back(w[1], family);
   }
 
+  void Plain(const std::string& form) {
+    std::istringstream in(form);
+    char comma = 0;
+    int encoding = 0;
+    kv::PlainTableOptions table;
+    table.user_key_len = 0;
+    size_t prefix = 0;
+    in >> encoding >> comma >> table.user_key_len >> comma >> table.store_index_in_file >> comma >>
+        table.hash_table_ratio >> comma >> prefix;
+    table.encoding_type = static_cast<kv::EncodingType>(encoding);
+    plain_ = true;
+    has_prefixes_ = prefix != 0;
+    db_options_.allow_mmap_reads = true;
+    for (kv::ColumnFamilyDescriptor& family : families_) {
+      family.options.table_factory.reset(kv::NewPlainTableFactory(table));
+      if (has_prefixes_) {
+        family.options.prefix_extractor.reset(kv::NewFixedPrefixTransform(prefix));
+      }
+    }
+  }
+
   void Open(const std::string& directory, bool read_only) {
     std::vector<kv::ColumnFamilyHandle*> opened;
     kv::DB* db = nullptr;
@@ -184,6 +215,10 @@ class Driver {
     kv::ColumnFamilyHandle* const family = Family(w[1]);
     const std::string key = FromHex(w[2]);
     if (w[0] == "put") Note(batch->Put(family, key, FromHex(w[3])), "put");
+    if (w[0] == "entity") {
+      const std::string value = FromHex(w[3]);
+      Note(batch->PutEntity(family, key, {{"key", key}, {"", value}}), "entity");
+    }
     if (w[0] == "merge") Note(batch->Merge(family, key, FromHex(w[3])), "merge");
     if (w[0] == "del") Note(batch->Delete(family, key), "del");
     if (w[0] == "sdel") Note(batch->SingleDelete(family, key), "sdel");
@@ -199,17 +234,20 @@ class Driver {
   }
 
   void Check(const std::string& family, const Wanted& wanted) {
-    Scan(family, wanted, /*forwards=*/true);
-    Scan(family, wanted, /*forwards=*/false);
+    if (!has_prefixes_) Scan(family, wanted, /*forwards=*/true);
+    if (!plain_) Scan(family, wanted, /*forwards=*/false);
     PointReads(family, wanted);
-    Seeks(family, wanted);
+    // RocksDB 7.8 crashes in GetEntity of a key that has only merge operands.
+    if (!wanted.entities.empty()) Entities(family, wanted);
+    if (!plain_) Seeks(family, wanted);
     ManyReads(family, wanted);
     compared_ += wanted.present.size() + wanted.absent.size();
   }
 
-  static kv::ReadOptions ScanOptions() {
+  // RocksDB's PlainTables know no such seek.
+  kv::ReadOptions ScanOptions() const {
     kv::ReadOptions options;
-    options.total_order_seek = true;
+    options.total_order_seek = !plain_;
     return options;
   }
 
@@ -224,10 +262,30 @@ class Driver {
       }
       if (it->value() != kv::Slice(want->second))
         return Wrong(family, way + ": value", want->first);
+      if (!AreColumns(it->columns(), want->first, want->second,
+                      wanted_[family].entities.contains(want->first)))
+        return Wrong(family, way + ": columns", want->first);
       forwards ? it->Next() : it->Prev();
     }
     if (it->Valid()) Wrong(family, way + ": one too many", it->key().ToString());
     Note(it->status(), way);
+  }
+
+  static bool AreColumns(const kv::WideColumns& columns, const std::string& key,
+                         const std::string& value, bool entity) {
+    kv::WideColumns expected{{"", value}};
+    if (entity) expected.emplace_back("key", key);
+    return columns == expected;
+  }
+
+  void Entities(const std::string& family, const Wanted& wanted) {
+    for (const auto& [key, expected] : wanted.present) {
+      kv::PinnableWideColumns columns;
+      Note(db_->GetEntity(kv::ReadOptions(), Family(family), key, &columns), "get entity");
+      if (!AreColumns(columns.columns(), key, expected, wanted.entities.contains(key))) {
+        return Wrong(family, "get entity", key);
+      }
+    }
   }
 
   void Scan(const std::string& family, const Wanted& wanted, bool forwards) {
@@ -294,6 +352,8 @@ class Driver {
 
   kv::DBOptions db_options_;
   std::string fast_bytes_;
+  bool plain_ = false;
+  bool has_prefixes_ = false;
   std::vector<kv::ColumnFamilyDescriptor> families_;
   std::unique_ptr<kv::DB> db_;
   std::map<std::string, kv::ColumnFamilyHandle*> handles_;

@@ -4,6 +4,7 @@
 // Builds scripts for the drivers (see driver.h), and the state that they must lead to.
 
 #include <cstdint>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -41,11 +42,15 @@ class Script {
   void Line(const std::string& text) { text_ += text + "\n"; }
   // Adds the change and applies it to the state.
   void Do(const Change& change);
+  // Does so with a put as an entity (see driver.h).
+  void DoEntity(const Change& put);
   // Writes, flushes and compacts as `content` says. Several calls continue each other.
   void Write(const Content& content);
   // Adds expectations of all that exists, a sample of what does not, and the comparison. `state`
   // may be another script's.
   void Expect(const ReferenceState& state);
+  // Does so with these keys as those of which the ones that do not exist are asked for.
+  void Expect(const ReferenceState& state, const std::set<std::string>& absent);
 
   const std::string& text() const { return text_; }
   const ReferenceState& state() const { return state_; }

@@ -5,6 +5,8 @@
 #include "varve/convenience.h"
 #include "varve/db.h"
 #include "varve/options.h"
+#include "varve/slice_transform.h"
+#include "varve/table.h"
 #include "varve/write_batch.h"
 
 namespace kv = varve;

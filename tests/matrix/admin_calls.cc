@@ -3,11 +3,13 @@
 // Has the rows of calls that change a database's shape, and of those that report about it.
 
 #include <chrono>
+#include <memory>
 
 #include "varve/change_stream.h"
 #include "varve/comparator.h"
 #include "varve/convenience.h"
 #include "varve/external_file.h"
+#include "varve/trace_reader_writer.h"
 #include "varve/utilities/checkpoint.h"
 #include "varve/utilities/copy_plan.h"
 
@@ -17,6 +19,14 @@
 namespace varve::testing {
 
 namespace {
+
+// Writes no file, which the watch for changes after Close would see.
+class ForgetfulTraceWriter final : public TraceWriter {
+ public:
+  Status Write(const Slice& /*data*/) override { return Status::OK(); }
+  Status Close() override { return Status::OK(); }
+  uint64_t GetFileSize() override { return 0; }
+};
 
 void Drop(Player& p, const char* call, const Status& s, const std::string& name) {
   p.Expect(call, s, {Status::kInvalidArgument});  // dropped already
@@ -270,6 +280,14 @@ const Call kAdmin[] = {
        if (!s.ok()) return;
        const Status unlocked = p.db()->UnlockWAL();
        if (!unlocked.ok()) p.Wrong("UnlockWAL answered " + unlocked.ToString());
+     }},
+    {"StartTrace and EndTrace",
+     [](Player& p) {
+       const Status s =
+           p.db()->StartTrace(TraceOptions(), std::make_unique<ForgetfulTraceWriter>());
+       // A file system that is called by a trace's writer may be the caller.
+       p.Expect("StartTrace", s, {Status::kBusy, Status::kAborted});
+       if (s.ok()) p.Expect("EndTrace", p.db()->EndTrace());
      }},
     {"CompactRange",
      [](Player& p) {

@@ -2,8 +2,10 @@
 
 // Lists the rows of calls that write and read.
 
+#include "varve/attribute_groups.h"
 #include "varve/comparator.h"
 #include "varve/snapshot.h"
+#include "varve/wide_columns.h"
 #include "varve/write_batch.h"
 
 #include "tests/harness/after_log.h"
@@ -115,6 +117,14 @@ const Call kWriting[] = {
        const Status s = p.db()->DeleteRange(WriteOptions(), from, from + "\x01");
        p.Wrote(s, "default", from, nullptr);
      }},
+    {"PutEntity",
+     [](Player& p) {
+       const std::string key = p.Key();
+       const std::string value = p.Value();
+       const Status s =
+           p.db()->PutEntity(WriteOptions(), p.family("a"), key, {{"", value}, {"key", key}});
+       p.Wrote(s, "a", key, &value);
+     }},
     {"Merge",
      [](Player& p) { p.Counted(p.db()->Merge(WriteOptions(), p.CounterKey(), One()), "default"); }},
     {"Write",
@@ -199,6 +209,39 @@ const Call kReading[] = {
        p.db()->MultiGet(ReadOptions(), 3, families, slices, values, statuses);
        for (int i = 0; i < 3; i++)
          ExpectFirstKey(p, "MultiGet of families", statuses[i], values[i]);
+     }},
+    {"GetEntity",
+     [](Player& p) {
+       PinnableWideColumns entity;
+       const Status s = p.db()->GetEntity(ReadOptions(), p.AnyFamily(), FirstKey(p), &entity);
+       const WideColumns& columns = entity.columns();
+       ExpectFirstKey(p, "GetEntity", s, columns.empty() ? Slice() : columns.front().value());
+     }},
+    {"MultiGetEntity",
+     [](Player& p) {
+       const std::string keys[] = {FirstKey(p), "missing"};
+       const Slice slices[] = {keys[0], keys[1]};
+       PinnableWideColumns entities[2];
+       Status statuses[2];
+       p.db()->MultiGetEntity(ReadOptions(), p.AnyFamily(), 2, slices, entities, statuses);
+       const WideColumns& columns = entities[0].columns();
+       ExpectFirstKey(p, "MultiGetEntity", statuses[0],
+                      columns.empty() ? Slice() : columns.front().value());
+       p.Expect("MultiGetEntity", statuses[1], {Status::kNotFound});
+     }},
+    {"NewCoalescingIterator",
+     [](Player& p) {
+       const auto it =
+           p.db()->NewCoalescingIterator(ReadOptions(), {p.family("default"), p.family("a")});
+       p.Walk("NewCoalescingIterator", it.get());
+     }},
+    {"NewAttributeGroupIterator",
+     [](Player& p) {
+       const auto it =
+           p.db()->NewAttributeGroupIterator(ReadOptions(), {p.family("default"), p.family("a")});
+       it->SeekToFirst();
+       for (int i = 0; i < 20 && it->Valid(); i++) it->Next();
+       p.Expect("NewAttributeGroupIterator", it->status());
      }},
     {"GetMergeOperands",
      [](Player& p) {

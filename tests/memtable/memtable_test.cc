@@ -77,6 +77,8 @@ class MemTableTest : public EachRepresentation {
         return lookup.status().ToString();
       case State::kMerging:
         return "(operands)";
+      case State::kReference:
+        return "(reference)";
     }
     return "";
   }

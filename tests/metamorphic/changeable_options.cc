@@ -27,6 +27,10 @@ const std::vector<ChangeableOption>& FamilyOptions() {
       {"level0_stop_writes_trigger", {"36", "100"}},
       {"soft_pending_compaction_bytes_limit", {"0", "68719476736"}},
       {"hard_pending_compaction_bytes_limit", {"0", "274877906944"}},
+      {"compaction_style", {"kCompactionStyleLevel", "kCompactionStyleUniversal"}},
+      {"compaction_options_universal",
+       {"{size_ratio=1;max_size_amplification_percent=25;}",
+        "{size_ratio=50;max_size_amplification_percent=200;allow_trivial_move=true;}"}},
       {"compaction_pri",
        {"kByCompensatedSize", "kOldestLargestSeqFirst", "kOldestSmallestSeqFirst",
         "kMinOverlappingRatio", "kRoundRobin"}},
@@ -35,6 +39,16 @@ const std::vector<ChangeableOption>& FamilyOptions() {
       {"strict_max_successive_merges", {"true", "false"}},
       {"paranoid_file_checks", {"true", "false"}},
       {"report_bg_io_stats", {"true", "false"}},
+      {"enable_blob_files", {"true", "true", "false"}},
+      {"min_blob_size", {"0", "16", "4096"}},
+      {"blob_file_size", {"1000", "268435456"}},
+      {"blob_compression_type", {"kNoCompression", "kSnappyCompression"}},
+      {"enable_blob_garbage_collection", {"true", "false"}},
+      {"blob_garbage_collection_age_cutoff", {"0", "0.25", "1.0"}},
+      {"blob_garbage_collection_force_threshold", {"0", "0.3", "1.0"}},
+      {"blob_compaction_readahead_size", {"0", "4096"}},
+      {"blob_file_starting_level", {"0", "2"}},
+      {"prepopulate_blob_cache", {"kDisable", "kFlushOnly"}},
   };
   return options;
 }

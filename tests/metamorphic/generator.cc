@@ -224,7 +224,7 @@ class Generator {
         {5, &Generator::DeleteFiles},    {12, &Generator::SetOption}, {6, &Generator::SetDb},
         {8, &Generator::ChangeFamilies}, {6, &Generator::Restart},    {3, &Generator::Kill},
         {8, &Generator::Pause},          {10, &Generator::Sundry},    {6, &Generator::Timestamps},
-        {16, &Generator::Ingest},        {5, &Generator::Excise},     {3, &Generator::Copy}};
+        {16, &Generator::Ingest},        {5, &Generator::Excise},     {8, &Generator::Copy}};
     uint64_t sum = 0;
     for (size_t i = 0; i < std::size(kSteps); i++) sum += kSteps[i].often * weights_[i];
     uint64_t dice = random_.Below(sum);
@@ -266,7 +266,33 @@ class Generator {
 
   void Excise() { OnRange(random_.OneIn(4) ? "clip" : "excise"); }
 
-  void Copy() { Emit((random_.OneIn(2) ? "checkpoint " : "backup ") + Db()); }
+  void Copy() {
+    switch (random_.Below(5)) {
+      case 0:
+        Emit("checkpoint " + Db());
+        break;
+      case 1:
+        Emit("backup " + Db());
+        break;
+      case 2:
+        Emit("export " + PlainPlace());
+        break;
+      case 3:
+        return Follow("secondary", "secondary");
+      default:
+        return Follow("stream", "streamed");
+    }
+  }
+
+  // A follower is compared when its database has gone on.
+  void Follow(const std::string& begin, const std::string& compare) {
+    const std::string db = Db();
+    if (!Emit(begin + " " + db) || following_) return;
+    following_ = true;
+    for (uint64_t n = random_.Below(60); n > 0; n--) Step();
+    following_ = false;
+    Emit(compare + " " + db);
+  }
 
   void Get() {
     const std::string place = Place();
@@ -516,6 +542,7 @@ class Generator {
   uint64_t filters_ = 0;
   bool has_timestamps_ = false;
   bool second_ = false;
+  bool following_ = false;
   uint64_t weights_[24] = {};
   Model model_;
   History history_;

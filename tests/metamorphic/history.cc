@@ -96,6 +96,10 @@ bool IsRemovable(const Slice& value) {
   return value.starts_with("drop") || value.starts_with("purge");
 }
 
+bool WritesEntity(const Change& change) {
+  return change.kind == Change::kPut && (change.key.size() + change.value.size()) % 4 == 1;
+}
+
 std::string Shown(const Slice& value) {
   std::string shown = value.ToString();
   if (shown.starts_with("Chg")) shown[0] = 'c';

@@ -14,6 +14,9 @@
 //   ingest a put f1 k v ; range f1 c d   in files, to which as many changes go as they can hold
 //   excise a/f1 c d               removes [c, d); clip: all but that
 //   checkpoint a                  opens one, and compares; backup a: restores one
+//   export a/f1                   imports what it has exported, and compares
+//   secondary a                   opens a secondary, or lets it catch up, and compares
+//   stream a                      begins to keep a replica by a change stream; streamed a: compares
 
 #include <cstdint>
 #include <string>
@@ -41,6 +44,9 @@ Line AsWrite(const Line& line, bool reverse);
 // Returns true if a compaction filter may remove the value at any time: it begins with "drop" or
 // "purge". Filters may also turn the capital C of values that begin with "Chg" into c.
 bool IsRemovable(const Slice& value);
+// Returns true if a put without a timestamp writes an entity in Varve: its default column has the
+// value, and another one the key. Plain reads cannot tell.
+bool WritesEntity(const Change& change);
 std::string Shown(const Slice& value);
 
 }  // namespace varve::testing

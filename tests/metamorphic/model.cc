@@ -33,6 +33,10 @@ const std::map<std::string, Model::Verb>& Model::Verbs() {
       {"clip", {&Model::MeansExcise, &Model::DoExcise}},
       {"checkpoint", {&Model::MeansOpened, &Model::DoNothing}},
       {"backup", {&Model::MeansOpened, &Model::DoNothing}},
+      {"export", {&Model::MeansExport, &Model::DoNothing}},
+      {"secondary", {&Model::MeansOpened, &Model::DoNothing}},
+      {"stream", {&Model::MeansOpened, &Model::DoNothing}},
+      {"streamed", {&Model::MeansOpened, &Model::DoNothing}},
       {"snap", {&Model::MeansSnap, &Model::DoSnap}},
       {"unsnap", {&Model::MeansUnsnap, &Model::DoUnsnap}},
       {"get", {&Model::MeansRead, &Model::DoGet}},
@@ -136,6 +140,11 @@ bool Model::MeansFamily(const Line& line) const {
 
 bool Model::MeansExisting(const Line& line) const {
   return FamilyOf(line) != nullptr;
+}
+
+bool Model::MeansExport(const Line& line) const {
+  const FamilyModel* const family = FamilyOf(line);
+  return family != nullptr && !family->has_timestamps();
 }
 
 bool Model::MeansFlush(const Line& line) const {

@@ -138,6 +138,7 @@ class Model {
   bool MeansAnyOpened(const Line& line) const;
   bool MeansFamily(const Line& line) const;
   bool MeansExisting(const Line& line) const;
+  bool MeansExport(const Line& line) const;
   bool MeansDrop(const Line& line) const;
   bool MeansWrite(const Line& line) const;
   bool MeansIngest(const Line& line) const;

@@ -92,6 +92,10 @@ OptionSet Setup::Draw(uint64_t variation, Env* env) const {
   Random random(seed_ * 1000 + variation + 1);
   OptionSet set = RandomOptionSet(&random, env);
   set.family.num_levels = num_levels_;
+  // FIFO trims no history, and leaves dead entries, which histories count.
+  if (set.family.compaction_style == kCompactionStyleFIFO) {
+    set.family.compaction_style = kCompactionStyleUniversal;
+  }
   DrawMore(&random, &set);
   return set;
 }

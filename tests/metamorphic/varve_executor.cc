@@ -12,10 +12,17 @@ namespace varve::testing {
 
 namespace {
 
+WideColumns ColumnsOf(const Change& change) {
+  return {{kDefaultWideColumnName, change.value}, {"key", change.key}};
+}
+
 Status AddTo(WriteBatch* batch, ColumnFamilyHandle* handle, const Change& change,
              const std::string& stamp) {
   switch (change.kind) {
     case Change::kPut:
+      if (stamp.empty() && WritesEntity(change)) {
+        return batch->PutEntity(handle, change.key, ColumnsOf(change));
+      }
       return stamp.empty() ? batch->Put(handle, change.key, change.value)
                            : batch->Put(handle, change.key, stamp, change.value);
     case Change::kDelete:
@@ -83,6 +90,10 @@ const std::map<std::string, VarveExecutor::Act>& VarveExecutor::Acts() {
                                                   {"clip", &VarveExecutor::Excise},
                                                   {"checkpoint", &VarveExecutor::Checkpoint},
                                                   {"backup", &VarveExecutor::Backup},
+                                                  {"export", &VarveExecutor::Export},
+                                                  {"secondary", &VarveExecutor::Secondary},
+                                                  {"stream", &VarveExecutor::Stream},
+                                                  {"streamed", &VarveExecutor::Stream},
                                                   {"repair", &VarveExecutor::Repair},
                                                   {"operands", &VarveExecutor::Operands},
                                                   {"settle", &VarveExecutor::Settle}};
@@ -157,6 +168,9 @@ Status VarveExecutor::Alone(OpenDatabase* database, const WriteOptions& options,
   ColumnFamilyHandle* const handle = database->handles.at(change.family);
   switch (change.kind) {
     case Change::kPut:
+      if (stamp.empty() && WritesEntity(change)) {
+        return db.PutEntity(options, handle, change.key, ColumnsOf(change));
+      }
       return stamp.empty() ? db.Put(options, handle, change.key, change.value)
                            : db.Put(options, handle, change.key, stamp, change.value);
     case Change::kDelete:
@@ -197,6 +211,7 @@ std::string VarveExecutor::Write(const Line& line, const Model& /*model*/) {
   Random random = Draw(line);
   WriteOptions options = database.set.mode->DrawWriteOptions(&random);
   options.sync |= !options.disableWAL && random.OneIn(30);
+  if (options.disableWAL) database.replica.NoteNotLogged();
   // While background work is paused, a write must not wait for it.
   options.no_slowdown |= database.pauses > 0;
   const bool as_batch = random.OneIn(2);

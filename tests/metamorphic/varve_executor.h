@@ -92,6 +92,9 @@ class VarveExecutor final : public Executor {
   std::string Excise(const Line& line, const Model& model);
   std::string Checkpoint(const Line& line, const Model& model);
   std::string Backup(const Line& line, const Model& model);
+  std::string Export(const Line& line, const Model& model);
+  std::string Secondary(const Line& line, const Model& model);
+  std::string Stream(const Line& line, const Model& model);
 
   const uint64_t set_;
   uint64_t checkpoints_ = 0;

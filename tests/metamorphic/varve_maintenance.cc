@@ -299,6 +299,8 @@ std::string VarveExecutor::Settle(const Line& line, const Model& model) {
     database.db->EnableFileDeletions().PermitUncheckedError();
   }
   database.db->EnableManualCompaction();
+  failure = database.replica.End(database.db.get());
+  if (!failure.empty()) return failure;
   CompactRangeOptions options;
   options.bottommost_level_compaction = BottommostLevelCompaction::kForce;
   options.exclusive_manual_compaction = false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs calls that bring data in or remove it as a whole, and calls that take copies.
+// Runs calls that bring data in or remove it as a whole, calls that take copies, and followers.
 #include <algorithm>
 #include <map>
 #include <memory>
@@ -55,6 +55,11 @@ Status WriteFile(const Options& options, FileContent content, const std::string&
   }
   for (const Change& change : content.points) {
     if (!s.ok()) break;
+    if (WritesEntity(change)) {
+      s = writer.PutEntity(change.key,
+                           {{kDefaultWideColumnName, change.value}, {"key", change.key}});
+      continue;
+    }
     s = change.kind == Change::kPut      ? writer.Put(change.key, change.value)
         : change.kind == Change::kDelete ? writer.Delete(change.key)
                                          : writer.Merge(change.key, change.value);
@@ -91,6 +96,7 @@ std::string VarveExecutor::Ingest(const Line& line, const Model& model) {
     }
     args.push_back(std::move(arg));
   }
+  database.replica.NoteNotLogged();
   const Status s = database.db->IngestExternalFiles(args);
   if (!s.ok()) return Failure("IngestExternalFiles", s);
   for (uint64_t i = 0; i < files; i++) {
@@ -168,6 +174,60 @@ std::string VarveExecutor::Backup(const Line& line, const Model& model) {
   const std::string differs =
       world_.Compare(line.Db(), "/restored", world_.env(), random.OneIn(3), model);
   return differs.empty() ? kDone : differs;
+}
+
+// Imports what it has exported as another family, which it compares and drops.
+std::string VarveExecutor::Export(const Line& line, const Model& model) {
+  OpenDatabase& database = At(line);
+  database.Continue();
+  std::string failure = database.Join();
+  if (!failure.empty()) return failure;
+  varve::Checkpoint* made = nullptr;
+  Status s = varve::Checkpoint::Create(database.db.get(), &made);
+  const std::unique_ptr<varve::Checkpoint> checkpoint(made);
+  const std::string directory = "/export" + std::to_string(checkpoints_++);
+  ExportImportFilesMetaData* files = nullptr;
+  if (s.ok()) s = checkpoint->ExportColumnFamily(Handle(line), directory, &files);
+  if (s.IsNotSupported()) return kDone;  // values are in blob files
+  if (!s.ok()) return Failure("ExportColumnFamily", s);
+  const std::unique_ptr<ExportImportFilesMetaData> metadata(files);
+  const FamilyModel& family = *model.Find(line.Db(), line.Family());
+  if (metadata->files.empty()) {
+    return ShownState(*family.now()).empty() ? kDone : "FAILS an export has no files";
+  }
+  ImportColumnFamilyOptions how;
+  how.move_files = Draw(line).OneIn(2);
+  ColumnFamilyHandle* imported = nullptr;
+  s = database.db->CreateColumnFamilyWithImport(
+      Setup::FamilyOptions(database.set, family.order(), line.Family(), family.filtered()),
+      "imported", how, *metadata, &imported);
+  if (!s.ok()) return Failure("CreateColumnFamilyWithImport", s);
+  failure = VarveWorld::Differs(database.db.get(), imported, family);
+  s = database.db->DropColumnFamily(imported);
+  if (s.ok()) s = database.db->DestroyColumnFamilyHandle(imported);
+  if (!s.ok()) failure += Failure("DropColumnFamily", s);
+  return failure.empty() ? kDone : failure;
+}
+
+std::string VarveExecutor::Secondary(const Line& line, const Model& model) {
+  OpenDatabase& database = At(line);
+  database.Continue();
+  const std::string failure = database.Join();
+  return failure.empty() ? world_.CatchUp(line.Db(), model) : failure;
+}
+
+// Runs "stream" and "streamed".
+std::string VarveExecutor::Stream(const Line& line, const Model& model) {
+  OpenDatabase& database = At(line);
+  std::string failure = database.Join();
+  if (!failure.empty()) return failure;
+  const auto& families = model.databases().at(line.Db()).families;
+  if (line.verb() == "stream") {
+    failure = database.replica.Begin(database.db.get(), database.handles, families);
+  } else {
+    failure = database.replica.Compare(database.db.get(), database.handles, families);
+  }
+  return failure.empty() ? kDone : failure;
 }
 
 }  // namespace varve::testing

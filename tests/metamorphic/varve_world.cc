@@ -73,6 +73,22 @@ void OpenDatabase::StopCompany() {
   if (company.joinable()) company.join();
 }
 
+Status OpenDatabase::Flush() {
+  FlushOptions options;
+  options.allow_write_stall = true;
+  std::vector<ColumnFamilyHandle*> all;
+  for (const auto& [family, handle] : handles) all.push_back(handle);
+  return db->Flush(options, all);
+}
+
+void OpenDatabase::CloseSecondary() {
+  for (ColumnFamilyHandle* const handle : of_secondary) {
+    secondary->DestroyColumnFamilyHandle(handle).PermitUncheckedError();
+  }
+  of_secondary.clear();
+  secondary.reset();
+}
+
 void OpenDatabase::Continue() {
   for (; pauses > 0; pauses--) db->ContinueBackgroundWork().PermitUncheckedError();
 }
@@ -80,6 +96,8 @@ void OpenDatabase::Continue() {
 std::string OpenDatabase::Close(bool calls_close) {
   if (db == nullptr) return "";
   StopCompany();
+  CloseSecondary();
+  replica.Close();
   Continue();
   for (; holds > 0; holds--) db->EnableFileDeletions().PermitUncheckedError();
   std::string failure = Join();
@@ -219,13 +237,58 @@ std::string VarveWorld::Compare(const std::string& name, const std::string& dire
   std::string failure;
   for (size_t i = 0; i < families.size(); i++) {
     const FamilyModel& one = model.databases().at(name).families.at(families[i].name);
-    if (failure.empty() && !one.has_timestamps() &&
-        ReadState(db, handles[i], one.order(), &failure) != ShownState(*one.now())) {
-      failure += "FAILS a copy differs in " + families[i].name;
-    }
+    if (failure.empty()) failure = Differs(db, handles[i], one);
     copy->DestroyColumnFamilyHandle(handles[i]).PermitUncheckedError();
   }
   return failure;
+}
+
+std::string VarveWorld::Differs(DB* copy, ColumnFamilyHandle* handle, const FamilyModel& family) {
+  if (family.has_timestamps()) return "";
+  std::string failure;
+  const FamilyState state = ReadState(copy, handle, family.order(), &failure);
+  if (!failure.empty() || state == ShownState(*family.now())) return failure;
+  return "FAILS a copy differs in " + handle->GetName();
+}
+
+std::string VarveWorld::OpenSecondary(const std::string& name, const Model& model) {
+  OpenDatabase& primary = At(name);
+  bool same = primary.secondary != nullptr && primary.of_secondary.size() == primary.handles.size();
+  for (size_t i = 0; same && i < primary.of_secondary.size(); i++) {
+    const auto at = primary.handles.find(primary.of_secondary[i]->GetName());
+    same = at != primary.handles.end() && at->second->GetID() == primary.of_secondary[i]->GetID();
+  }
+  if (same) return "";
+  primary.CloseSecondary();
+  OptionSet set = primary.set;
+  set.db.env = env_.get();
+  set.db.listeners.clear();
+  set.db.create_if_missing = false;
+  // Tables that the primary deletes stay open.
+  set.db.max_open_files = -1;
+  // A secondary cannot flush, and must not make the primary wait for that.
+  set.db.write_buffer_manager = nullptr;
+  const Status s =
+      DB::OpenAsSecondary(set.db, PathOf(name), PathOf(name) + "-secondary",
+                          Describe(name, set, model), &primary.of_secondary, &primary.secondary);
+  return s.ok() ? "" : Failure("OpenAsSecondary", s);
+}
+
+std::string VarveWorld::CatchUp(const std::string& name, const Model& model) {
+  OpenDatabase& primary = At(name);
+  // No reader of files sees what is in memory alone, or in the buffer of a log.
+  Status s = primary.set.mode->no_log_one_in == 0 ? Status::OK() : primary.Flush();
+  if (s.ok()) s = primary.db->FlushWAL(/*sync=*/false);
+  if (!s.ok()) return Failure("Flush", s);
+  std::string failure = OpenSecondary(name, model);
+  if (!failure.empty()) return failure;
+  s = primary.secondary->TryCatchUpWithPrimary();
+  if (!s.ok()) return Failure("TryCatchUpWithPrimary", s);
+  for (ColumnFamilyHandle* const handle : primary.of_secondary) {
+    const FamilyModel& one = model.databases().at(name).families.at(handle->GetName());
+    if (failure.empty()) failure = Differs(primary.secondary.get(), handle, one);
+  }
+  return failure.empty() ? kDone : failure + ", of a secondary";
 }
 
 std::string VarveWorld::Repair(const std::string& name, const Model& model) {
@@ -252,11 +315,7 @@ std::string VarveWorld::PrepareKill(const std::string& name, OpenDatabase* datab
     timed |= one.has_timestamps();
   if (!timed) return failure;
   database->Continue();
-  FlushOptions options;
-  options.allow_write_stall = true;
-  std::vector<ColumnFamilyHandle*> all;
-  for (const auto& [family, handle] : database->handles) all.push_back(handle);
-  const Status s = database->db->Flush(options, all);
+  const Status s = database->Flush();
   return s.ok() ? failure : failure + Failure("Flush", s);
 }
 

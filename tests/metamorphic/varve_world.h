@@ -17,6 +17,7 @@
 
 #include "tests/metamorphic/model.h"
 #include "tests/metamorphic/setup.h"
+#include "tests/metamorphic/stream_replica.h"
 #include "tests/metamorphic/surviving_writes.h"
 #include "util/env/mem_file_system.h"
 
@@ -35,6 +36,9 @@ struct OpenDatabase {
   // Waits for the work begun with `later`, and returns its error, or "".
   std::string Join();
   void Continue();
+  // Flushes all families.
+  Status Flush();
+  void CloseSecondary();
   // Returns "" or an error. If `calls_close`, calls Close before the destructor.
   std::string Close(bool calls_close);
 
@@ -49,6 +53,9 @@ struct OpenDatabase {
   int holds = 0;  // number of holds of file deletions
   std::thread company;
   std::atomic<bool> company_ends{false};
+  std::unique_ptr<DB> secondary;
+  std::vector<ColumnFamilyHandle*> of_secondary;
+  StreamReplica replica;
 };
 
 struct HeldIterator {
@@ -77,6 +84,10 @@ class VarveWorld {
   // Opens what must be a copy of an open database, in the directory and the Env, and compares.
   std::string Compare(const std::string& name, const std::string& directory, Env* env,
                       bool for_reading, const Model& model);
+  // Lets a secondary of an open database catch up, and compares.
+  std::string CatchUp(const std::string& name, const Model& model);
+  // Returns "" if a copy of a family has what the model has, or an error.
+  static std::string Differs(DB* copy, ColumnFamilyHandle* handle, const FamilyModel& family);
   // Repairs a closed database.
   std::string Repair(const std::string& name, const Model& model);
   // Judges what is left of writes without a log, and writes the lost part again: histories go on as
@@ -100,6 +111,8 @@ class VarveWorld {
   // Returns all families that the model knows, with their options.
   static std::vector<ColumnFamilyDescriptor> Describe(const std::string& name, const OptionSet& set,
                                                       const Model& model);
+  // Opens a secondary, unless there is one that has the families of the database.
+  std::string OpenSecondary(const std::string& name, const Model& model);
   std::string PrepareKill(const std::string& name, OpenDatabase* database, const Model& model);
   std::string JudgeAndRestore(const std::string& name, Survival survival, const Model& model,
                               OpenDatabase* dead);

@@ -11,6 +11,8 @@
 #include <chrono>
 #include <cstdlib>
 #include <memory>
+#include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -22,6 +24,7 @@
 
 #include "tests/harness/random.h"
 #include "tests/model/data_moves.h"
+#include "tests/model/ingest_behind.h"
 #include "tests/model/moved_database.h"
 #include "tests/model/option_sets.h"
 #include "tests/model/reference.h"
@@ -44,7 +47,8 @@ struct HeldSnapshot {
 class ModelRun {
  public:
   explicit ModelRun(uint64_t seed) : random_(seed), env_(RandomEnv(&random_)) {
-    set_ = RandomOptionSet(&random_, env_.get());
+    if (random_.OneIn(3)) behind_.emplace(&random_, env_.get(), AllKeys());
+    DrawOptions();
     merges_ = !random_.OneIn(4);
     merges_in_place_ = random_.OneIn(2);
     TakeMergeOperator();
@@ -75,14 +79,25 @@ class ModelRun {
   void AddFamily(const std::string& name) {
     state_.families.emplace(name, FamilyState(ComparatorLess{first_.family.comparator}));
     puts_since_delete_[name];
+    if (behind_.has_value()) behind_->AddFamily(name);
   }
 
-  // Options may change from one opening to the next, but not the order of keys or the level count.
+  void DrawOptions() {
+    set_ = RandomOptionSet(&random_, env_.get());
+    MayUsePlainTables(&random_, &set_);
+    if (!behind_.has_value()) return;
+    set_.description += " behind";
+    set_.family.cf_allow_ingest_behind = true;
+    set_.family.num_levels = 5;
+    if (set_.family.compaction_style == kCompactionStyleFIFO) {
+      set_.family.compaction_style = kCompactionStyleLevel;
+    }
+  }
+
+  // Options may change from one opening to the next, but not the order of keys.
   void RedrawOptions() {
-    OptionSet set = RandomOptionSet(&random_, env_.get());
-    set.family.comparator = first_.family.comparator;
-    set.family.num_levels = first_.family.num_levels;
-    set_ = set;
+    DrawOptions();
+    set_.family.comparator = first_.family.comparator;
     TakeMergeOperator();
   }
 
@@ -129,14 +144,21 @@ class ModelRun {
     OpenDb();
   }
 
-  std::string RandomKey() {
-    // Short keys, long shared prefixes and binary bytes all occur.
-    const uint64_t k = random_.Below(kKeys);
+  std::string RandomKey() { return KeyOf(random_.Below(kKeys)); }
+
+  // Short keys, long shared prefixes and binary bytes all occur.
+  static std::string KeyOf(uint64_t k) {
     std::string key = "k" + std::to_string(k % 7) + std::to_string(k);
     if (k % 13 == 0) key = std::string(1, static_cast<char>(k % 251)) + std::string("\0\xff", 2);
     if (k % 17 == 0) key = "k3long-shared-prefix-" + std::to_string(k);
     if (k == 1) key.clear();
     return key;
+  }
+
+  static std::vector<std::string> AllKeys() {
+    std::set<std::string> keys;
+    for (uint64_t k = 0; k < kKeys; k++) keys.insert(KeyOf(k));
+    return {keys.begin(), keys.end()};
   }
 
   std::string RandomValue() {
@@ -169,7 +191,7 @@ class ModelRun {
       change.kind = Change::kMerge;
       change.value = RandomOperand();
       puts[change.key] = kNeverSingle;
-    } else if (dice < 90) {
+    } else if (dice < 90 || !set_.takes_ranges) {
       // A single deletion is legal only for a key that was put once since it was last deleted.
       const bool single = puts[change.key] == 1 && random_.OneIn(2);
       change.kind = single ? Change::kSingleDelete : Change::kDelete;
@@ -195,7 +217,9 @@ class ModelRun {
     Status s;
     switch (change.kind) {
       case Change::kPut:
-        s = batch->Put(handle, change.key, change.value);
+        s = random_.OneIn(5)
+                ? batch->PutEntity(handle, change.key, {{"key", change.key}, {"", change.value}})
+                : batch->Put(handle, change.key, change.value);
         break;
       case Change::kDelete:
         s = batch->Delete(handle, change.key);
@@ -236,7 +260,13 @@ class ModelRun {
     while (s.IsIncomplete() && options.no_slowdown) s = db_->Write(options, &batch);
     ASSERT_TRUE(s.ok()) << s.ToString();
     stream_.Note(db_.get(), batch, !options.disableWAL);
+    Apply(changes);
+  }
+
+  void Apply(const std::vector<Change>& changes) {
     state_.Apply(changes);
+    if (!behind_.has_value()) return;
+    for (const Change& change : changes) behind_->Note(change, first_.family.comparator);
   }
 
   // Merges so many operands into one key that readers of all of them leave lists behind.
@@ -258,7 +288,7 @@ class ModelRun {
     if (s.IsIncomplete()) return;  // no_slowdown
     ASSERT_TRUE(s.ok()) << s.ToString();
     stream_.Note(db_.get(), batch, !options.disableWAL);
-    state_.Apply(changes);
+    Apply(changes);
   }
 
   // Returns the state of a snapshot held by the run, or of the present.
@@ -288,6 +318,20 @@ class ModelRun {
       ASSERT_TRUE(db_->KeyMayExist(options, handles_.at(family), key, nullptr));
     } else {
       ASSERT_TRUE(s.IsNotFound()) << s.ToString() << " key " << Slice(key).ToString(true);
+    }
+    PinnableWideColumns entity;
+    const Status of_entity = db_->GetEntity(options, handles_.at(family), key, &entity);
+    ASSERT_EQ(s.code(), of_entity.code()) << of_entity.ToString();
+    if (s.ok()) CheckColumns(key, *expected, entity.columns());
+  }
+
+  // An entity has its key in a second column, whatever was merged into the default one.
+  static void CheckColumns(const std::string& key, const std::string& value,
+                           const WideColumns& columns) {
+    ASSERT_TRUE(columns.size() == 1 || columns.size() == 2) << columns.size();
+    ASSERT_EQ(WideColumn(kDefaultWideColumnName, value), columns[0]);
+    if (columns.size() == 2) {
+      ASSERT_EQ(WideColumn("key", key), columns[1]);
     }
   }
 
@@ -416,6 +460,7 @@ class ModelRun {
       if (!valid) continue;
       ASSERT_EQ(Slice(at->first).ToString(true), it->key().ToString(true));
       ASSERT_EQ(at->second, it->value().ToString());
+      CheckColumns(at->first, at->second, it->columns());
     }
   }
 
@@ -468,12 +513,14 @@ class ModelRun {
     }
     const std::string name = RandomFamily();
     if (name == kDefaultColumnFamilyName) return;
+    stream_.NoteDrop();
     Status s = db_->DropColumnFamily(handles_.at(name));
     ASSERT_TRUE(s.ok()) << s.ToString();
     ASSERT_TRUE(db_->DestroyColumnFamilyHandle(handles_.at(name)).ok());
     handles_.erase(name);
     state_.families.erase(name);
     puts_since_delete_.erase(name);
+    if (behind_.has_value()) behind_->DropFamily(name);
   }
 
   void Import() {
@@ -481,7 +528,11 @@ class ModelRun {
     const std::string name = "family" + std::to_string(next_family_++);
     ColumnFamilyHandle* const handle = moves_->ImportCopy(Now(), source, name);
     if (handle == nullptr) {
-      ASSERT_TRUE(state_.families.at(source).empty());  // There was nothing to bring.
+      // There was nothing to bring, or there were blob files, which are not exported.
+      uint64_t blob_files = 0;
+      ASSERT_TRUE(
+          db_->GetIntProperty(handles_.at(source), DB::Properties::kNumBlobFiles, &blob_files));
+      ASSERT_TRUE(blob_files > 0 || state_.families.at(source).empty());
       return;
     }
     handles_[name] = handle;
@@ -489,6 +540,7 @@ class ModelRun {
     state_.families.at(name) = state_.families.at(source);
     puts_since_delete_[name] = puts_since_delete_[source];
     NeverSingle(name);
+    if (behind_.has_value()) behind_->AddUnknown(name);
   }
 
   // All keys have a history that is not known.
@@ -505,12 +557,46 @@ class ModelRun {
         NeverSingle(change.family);
       }
     }
-    state_.Apply(changes);
+    Apply(changes);
+  }
+
+  // Snapshots see the file, too. Without any, a file may have keys that were deleted, whose
+  // tombstones must be there after every compaction.
+  void BringInBehind() {
+    while (!snapshots_.empty() && random_.OneIn(2)) ReleaseSnapshot(snapshots_.size() - 1);
+    const IngestBehind::Result result = behind_->Ingest(Now(), [this] { return RandomValue(); });
+    for (const std::string& key : result.keys) {
+      puts_since_delete_[result.family][key] = kNeverSingle;
+    }
+    state_.Apply(result.shown);
+    for (HeldSnapshot& held : snapshots_) {
+      if (Has(held.state, result.family)) held.state.Apply(result.shown);
+    }
+  }
+
+  // Tombstones have gone with the rest.
+  void ForgetRemoved(const DataMoves::Changes& changes) {
+    if (!behind_.has_value()) return;
+    const Comparator* const order = first_.family.comparator;
+    for (const Change& range : changes) {
+      for (const std::string& key : AllKeys()) {
+        if (order->Compare(key, range.key) >= 0 && order->Compare(key, range.value) < 0) {
+          behind_->NoteRemoved(range.family, key);
+        }
+      }
+    }
+  }
+
+  void ForgetFamilies() {
+    if (!behind_.has_value()) return;
+    for (const auto& [name, handle] : handles_) behind_->AddUnknown(name);
   }
 
   void MoveData() {
     const uint64_t dice = random_.Below(100);
-    if (dice < 40) {
+    if (behind_.has_value() && random_.OneIn(2)) {
+      BringInBehind();
+    } else if (dice < 40) {
       BringIn(moves_->Ingest(Now()));
     } else if (dice < 50) {
       moves_->CheckCheckpoint(Now());
@@ -520,11 +606,14 @@ class ModelRun {
       moves_->CheckSecondary(Now());
     } else if (dice < 78) {
       const SequenceNumber before = db_->GetLatestSequenceNumber();
-      BringIn(moves_->Excise(Now()));
+      const DataMoves::Changes changes = moves_->Excise(Now());
+      BringIn(changes);
+      ForgetRemoved(changes);
       stream_.NoteRemoval(db_.get(), before);
     } else if (dice < 80) {
       const SequenceNumber before = db_->GetLatestSequenceNumber();
       BringIn(moves_->Clip(Now()));
+      ForgetFamilies();
       stream_.NoteRemoval(db_.get(), before);
     } else if (dice < 85) {
       const DataMoves::Changes changes = moves_->DeleteFiles(Now());
@@ -544,10 +633,13 @@ class ModelRun {
     if (snapshots_.size() < 4 && random_.OneIn(2)) {
       snapshots_.push_back(HeldSnapshot{db_->GetSnapshot(), state_});
     } else if (!snapshots_.empty()) {
-      const size_t i = random_.Below(snapshots_.size());
-      db_->ReleaseSnapshot(snapshots_[i].snapshot);
-      snapshots_.erase(snapshots_.begin() + static_cast<long>(i));
+      ReleaseSnapshot(random_.Below(snapshots_.size()));
     }
+  }
+
+  void ReleaseSnapshot(size_t i) {
+    db_->ReleaseSnapshot(snapshots_[i].snapshot);
+    snapshots_.erase(snapshots_.begin() + static_cast<long>(i));
   }
 
   void Compact() {
@@ -622,6 +714,7 @@ class ModelRun {
   ReferenceState state_;
   std::vector<HeldSnapshot> snapshots_;
   std::unique_ptr<DataMoves> moves_;
+  std::optional<IngestBehind> behind_;  // Set in runs whose families may be ingested behind.
   StreamCheck stream_{&random_};
   std::map<std::string, std::map<std::string, int>> puts_since_delete_;
   int next_family_ = 0;

@@ -196,11 +196,38 @@ OptionSet RandomOptionSet(Random* random, Env* env) {
   cf.num_levels = choose.Of("levels", levels);
   cf.level_compaction_dynamic_level_bytes = choose.Flag("dynamic_levels", 2);
   cf.disable_auto_compactions = choose.Flag("no_auto_compaction", 6);
+  // FIFO forgets nothing here: there is no ttl, and the data stays far below the cap.
+  const CompactionStyle styles[] = {kCompactionStyleLevel,     kCompactionStyleLevel,
+                                    kCompactionStyleLevel,     kCompactionStyleUniversal,
+                                    kCompactionStyleUniversal, kCompactionStyleFIFO};
+  cf.compaction_style = choose.Of("style", styles);
+  cf.compaction_options_fifo.allow_compaction = choose.Flag("fifo_merges", 2);
+  CompactionOptionsUniversal& universal = cf.compaction_options_universal;
+  const unsigned amplifications[] = {200, 25};
+  universal.max_size_amplification_percent = choose.Of("amplification", amplifications);
+  universal.allow_trivial_move = choose.Flag("universal_moves", 3);
+  universal.stop_style = choose.Flag("similar_sizes", 3) ? kCompactionStopStyleSimilarSize
+                                                         : kCompactionStopStyleTotalSize;
   const uint64_t skips[] = {0, 1, 8};
   cf.max_sequential_skip_in_iterations = choose.Of("skip", skips);
   if (choose.Flag("memtable_bloom", 4)) {
     cf.memtable_prefix_bloom_size_ratio = 0.1;
     cf.memtable_whole_key_filtering = true;
+  }
+  if (choose.Flag("blobs", 3)) {
+    const uint64_t limits[] = {0, 20, 100};
+    const uint64_t sizes[] = {500, 20 << 10, 1 << 28};
+    const double cutoffs[] = {0, 0.3, 1};
+    const int starts[] = {0, 0, 1, 3};
+    cf.enable_blob_files = true;
+    cf.min_blob_size = choose.Of("blob_limit", limits);
+    cf.blob_file_size = choose.Of("blob_file_bytes", sizes);
+    cf.blob_compression_type = choose.Of("blob_compression", codecs);
+    cf.enable_blob_garbage_collection = choose.Flag("blob_gc", 2);
+    cf.blob_garbage_collection_age_cutoff = choose.Of("blob_cutoff", cutoffs);
+    cf.blob_garbage_collection_force_threshold = choose.Of("blob_threshold", cutoffs);
+    cf.blob_file_starting_level = choose.Of("blob_level", starts);
+    if (choose.Flag("blob_readahead", 3)) cf.blob_compaction_readahead_size = 4096;
   }
   const uint32_t protections[] = {0, 0, 0, 1, 8};
   cf.memtable_protection_bytes_per_key = choose.Of("protection", protections);
@@ -217,9 +244,52 @@ OptionSet RandomOptionSet(Random* random, Env* env) {
     table.whole_key_filtering = !choose.Flag("prefixes_only", 3);
     if (choose.Flag("hash_index", 3)) table.index_type = BlockBasedTableOptions::kHashSearch;
   }
+  if (cf.enable_blob_files && choose.Flag("blob_cache", 2)) {
+    const bool shares = table.block_cache != nullptr && choose.Flag("shared_blob_cache", 2);
+    cf.blob_cache = shares ? table.block_cache
+                           : NewLRUCache(16 << 10, /*num_shard_bits=*/0,
+                                         /*strict_capacity_limit=*/choose.Flag("blob_strict", 2));
+    // A cache cannot be charged to one that is smaller.
+    const bool fits = !shares && table.block_cache != nullptr &&
+                      table.block_cache->GetCapacity() >= cf.blob_cache->GetCapacity();
+    if (fits && choose.Flag("charge_blobs", 2)) {
+      table.cache_usage_options.options_overrides[CacheEntryRole::kBlobCache].charged =
+          CacheEntryRoleOptions::Decision::kEnabled;
+    }
+    if (choose.Flag("blob_prepopulate", 2)) {
+      cf.prepopulate_blob_cache = PrepopulateBlobCache::kFlushOnly;
+    }
+  }
   if (cf.compression == kNoCompression) table.block_align = choose.Flag("aligned", 3);
   cf.table_factory.reset(NewBlockBasedTableFactory(table));
+  if (choose.Flag("temperatures", 4)) {
+    cf.default_write_temperature = Temperature::kHot;
+    cf.last_level_temperature = Temperature::kCold;
+    cf.compaction_options_fifo.age_for_warm = 1;
+  }
+  if (choose.Flag("universal_windows", 4)) {
+    universal.incremental = true;
+    cf.max_compaction_bytes = 8 << 10;
+  }
   return set;
+}
+
+void MayUsePlainTables(Random* random, OptionSet* set) {
+  Chooser choose(random, &set->description);
+  if (!choose.Flag("plain_tables", 6)) return;
+  PlainTableOptions table;
+  const EncodingType encodings[] = {kPlain, kPrefix};
+  const size_t distances[] = {16, 1, 3};
+  const int bits[] = {10, 0};
+  table.encoding_type = choose.Of("encoding", encodings);
+  table.index_sparseness = choose.Of("sparseness", distances);
+  table.bloom_bits_per_key = choose.Of("bits", bits);
+  set->family.table_factory.reset(NewPlainTableFactory(table));
+  if (set->family.prefix_extractor == nullptr && choose.Flag("capped_prefix", 2)) {
+    set->family.prefix_extractor.reset(NewCappedPrefixTransform(4));
+  }
+  set->db.allow_mmap_reads = choose.Flag("mapped", 2);
+  set->takes_ranges = false;
 }
 
 }  // namespace varve::testing

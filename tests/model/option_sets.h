@@ -22,11 +22,14 @@ struct OptionSet {
   // Room for tables in the database's directory, for a test that sets a second path. Such a test
   // must always set the same paths.
   uint64_t fast_bytes = UINT64_MAX;
-  std::string description;  // the differences from the defaults, for failure messages
+  bool takes_ranges = true;  // false: the tables cannot hold range deletions
+  std::string description;   // the differences from the defaults, for failure messages
 };
 
 // `env` is set into the options; nothing else is shared between sets.
 OptionSet RandomOptionSet(Random* random, Env* env);
+// Exchanges the tables of one set in six for PlainTables.
+void MayUsePlainTables(Random* random, OptionSet* set);
 // Returns files in memory. In every other one logs can be mapped.
 std::unique_ptr<Env> RandomEnv(Random* random);
 

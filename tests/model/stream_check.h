@@ -32,6 +32,8 @@ class StreamCheck {
   void NoteRemoval(DB* db, SequenceNumber before) {
     removals_[before + 1] = db->GetLatestSequenceNumber();
   }
+  // Before a family is dropped: gaps do not name it afterwards.
+  void NoteDrop() { unlogged_.clear(); }
   // Reads on for a while, or all that there is.
   void Read(DB* db, bool all);
 
@@ -46,7 +48,9 @@ class StreamCheck {
   Random* const random_;
   std::map<SequenceNumber, Written> logged_;           // by the first number
   std::map<SequenceNumber, SequenceNumber> removals_;  // by the first number, the last
+  std::map<SequenceNumber, SequenceNumber> unlogged_;  // likewise, of writes without the log
   std::unique_ptr<ChangeStream> stream_;
+  bool durable_only_ = false;
   SequenceNumber next_ = 0;
   SequenceNumber acknowledged_ = 0;  // the position that an opening must find
 };

@@ -76,19 +76,17 @@ class TimestampRun {
   };
 
   void RedrawOptions() {
-    const int levels = set_.family.num_levels;
-    const bool first = set_.description.empty();
     // Tables without timestamps exclude some of the modes.
     do {
       set_ = RandomOptionSet(&random_, env_.get());
     } while (bare_ && (set_.db.atomic_flush || set_.db.allow_concurrent_memtable_write));
-    if (!first) set_.family.num_levels = levels;
     set_.family.comparator =
         reversed_ ? ReverseBytewiseComparatorWithU64Ts() : BytewiseComparatorWithU64Ts();
     set_.family.merge_operator = std::make_shared<AppendOrReplace>();
     set_.db.create_if_missing = true;
     set_.db.create_missing_column_families = true;
     set_.family.persist_user_defined_timestamps = !bare_;
+    if (bare_) set_.family.enable_blob_files = false;  // Values apart need timestamps in tables.
   }
 
   // Opens the database. Unless `trim_ts` is empty, everything newer than it counts as never
@@ -540,7 +538,10 @@ class TimestampRun {
   void Reopen() {
     CloseDb();
     if (random_.OneIn(2)) RedrawOptions();
-    if (bare_ || set_.db.avoid_flush_during_recovery || !random_.OneIn(3)) return OpenDb();
+    const bool keeps_tables = set_.family.compaction_style == kCompactionStyleFIFO;
+    if (bare_ || keeps_tables || set_.db.avoid_flush_during_recovery || !random_.OneIn(3)) {
+      return OpenDb();
+    }
     const uint64_t trim = low_ + random_.Below(now_ - std::min(now_, low_) + 1);
     OpenDb(Stamp(trim));
     reference_.Trim(trim);

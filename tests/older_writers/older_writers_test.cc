@@ -341,7 +341,7 @@ TEST_F(OlderWritersTest, OtherOptionsOfWriters) {
   }
 }
 
-TEST_F(OlderWritersTest, TablesOfOtherFormatsAreRefusedByName) {
+TEST_F(OlderWritersTest, PlainTablesAreReadAndConverted) {
   setup_.adjust = [](const RocksDbLibrary& library, OldDatabase::Opaque* options) {
     // Later versions have four more arguments.
     library.Call<void>("options_set_plain_table_factory", options, uint32_t{0}, 10, 0.75,
@@ -356,9 +356,21 @@ TEST_F(OlderWritersTest, TablesOfOtherFormatsAreRefusedByName) {
     OldDatabase old(path_, setup_);
     if (!old.is_open()) GTEST_SKIP() << "this version has none: " << old.error();
     old.Put("default", "a", "1");
+    old.Put("default", "b", "2");
+    old.Flush("default");
+    old.Delete("default", "b");
+    old.Put("default", "c", "3");
     old.Flush("default");
   }
-  ExpectRefusal("PlainTable", "a=1");
+  Open();
+  EXPECT_EQ(Scan("default"), "a=1 c=3");
+  Put("default", "d", "4");
+  ASSERT_TRUE(db_->CompactRange(CompactRangeOptions(), nullptr, nullptr).ok());
+  EXPECT_EQ(Scan("default"), "a=1 c=3 d=4");
+  Close();
+  // The tables are block-based now.
+  setup_.adjust = nullptr;
+  ExpectBoth("default", "a=1 c=3 d=4");
 }
 
 TEST_F(OlderWritersTest, CuckooTablesAreRefusedByName) {
@@ -376,20 +388,6 @@ TEST_F(OlderWritersTest, CuckooTablesAreRefusedByName) {
     old.Flush("default");
   }
   ExpectRefusal("CuckooTable", "a=1");
-}
-
-TEST_F(OlderWritersTest, BlobFilesAreRefusedByName) {
-  setup_.adjust = [](const RocksDbLibrary& library, OldDatabase::Opaque* options) {
-    library.Call<void>("options_set_enable_blob_files", options, static_cast<unsigned char>(1));
-    library.Call<void>("options_set_min_blob_size", options, uint64_t{1});
-  };
-  {
-    OldDatabase old(path_, setup_);
-    ASSERT_TRUE(old.is_open()) << old.error();
-    old.Put("default", "a", "1");
-    old.Flush("default");
-  }
-  ExpectRefusal("blob files", "a=1");
 }
 
 // RocksDB's OPTIONS files do not record where tables are.

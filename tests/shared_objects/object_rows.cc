@@ -232,6 +232,8 @@ void AddFamilyRows(std::vector<ObjectRow>* rows) {
   }));
   rows->push_back(RowOf("ColumnFamilyOptions::table_factory", &Options::table_factory,
                         [] { return std::shared_ptr<TableFactory>(NewBlockBasedTableFactory()); }));
+  rows->push_back(RowOf("AdvancedColumnFamilyOptions::blob_cache", &Options::blob_cache,
+                        [] { return NewLRUCache(1 << 20); }));
   rows->push_back(RowOf("AdvancedColumnFamilyOptions::memtable_factory", &Options::memtable_factory,
                         [] { return std::make_shared<SkipListFactory>(); }));
   rows->push_back({"ColumnFamilyOptions::compaction_thread_limiter",

@@ -168,9 +168,12 @@ const std::set<std::string> kApart = {
 // These belong to no database, for the reasons given.
 const std::set<std::string> kOfNoDatabase = {
     // These belong to an engine for backups, which its opener deletes.
-    "BackupEngineOptions::backup_env",   "BackupEngineOptions::info_log",
-    "BackupEngineOptions::listeners",    "CheckpointEngineOptions::backup_rate_limiter",
+    "BackupEngineOptions::backup_env",
+    "BackupEngineOptions::info_log",
+    "BackupEngineOptions::listeners",
+    "CheckpointEngineOptions::backup_rate_limiter",
     "CopyPlanOptions::rate_limiter",      // belongs to one plan, while it is made
+    "DBOptions::wal_filter",              // belongs to one opening, as it is not owned
     "EnvOptions::rate_limiter",           // belongs to one file, which its opener closes
     "OptimisticTransactionOptions::cmp",  // belongs to one transaction
 };

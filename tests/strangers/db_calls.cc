@@ -4,10 +4,13 @@
 
 #include <functional>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "varve/convenience.h"
+#include "varve/trace_reader_writer.h"
+#include "varve/utilities/replayer.h"
 
 #include "tests/strangers/calls.h"
 
@@ -20,6 +23,14 @@ Status WriteOf(const Scene& s, const std::function<Status(WriteBatch*)>& write) 
   Status added = batch.Put(s.family, "w", "1");
   return added.ok() ? write(&batch) : added;
 }
+
+// A trace without records.
+class NoTrace final : public TraceReader {
+ public:
+  Status Read(std::string* /*data*/) override { return Status::Incomplete("no trace"); }
+  Status Close() override { return Status::OK(); }
+  Status Reset() override { return Status::OK(); }
+};
 
 const RangePtr kEverything(nullptr, nullptr);
 const Range kSome("a", "z");
@@ -59,6 +70,14 @@ const Call kDb[] = {
      [](const Scene& s) { return s.db->Merge(WriteOptions(), s.family, "w", "1"); }},
     {"DB::Merge(WriteOptions, ColumnFamilyHandle*, Slice, Slice, Slice)",
      [](const Scene& s) { return s.db->Merge(WriteOptions(), s.family, "w", "12345678", "1"); }},
+    {"DB::PutEntity(WriteOptions, ColumnFamilyHandle*, Slice, WideColumns)",
+     [](const Scene& s) {
+       return s.db->PutEntity(WriteOptions(), s.family, "w", {{"a", "1"}});
+     }},
+    {"DB::PutEntity(WriteOptions, Slice, AttributeGroups)",
+     [](const Scene& s) {
+       return s.db->PutEntity(WriteOptions(), "w", {AttributeGroup(s.family, {{"a", "1"}})});
+     }},
     {"DB::Write(WriteOptions, WriteBatch*)",
      [](const Scene& s) {
        return WriteOf(s, [&](WriteBatch* b) { return s.db->Write(WriteOptions(), b); });
@@ -84,6 +103,50 @@ const Call kDb[] = {
        options.expected_max_number_of_operands = 2;
        int count = 0;
        return s.db->GetMergeOperands(s.Reads(), s.family, "own", operands, &options, &count);
+     },
+     "OK"},
+    {"DB::GetEntity(ReadOptions, ColumnFamilyHandle*, Slice, PinnableWideColumns*)",
+     [](const Scene& s) {
+       PinnableWideColumns columns;
+       return s.db->GetEntity(s.Reads(), s.family, "own", &columns);
+     },
+     "OK"},
+    {"DB::GetEntity(ReadOptions, Slice, PinnableAttributeGroups*)",
+     [](const Scene& s) {
+       PinnableAttributeGroups groups;
+       groups.emplace_back(s.family);
+       const Status status = s.db->GetEntity(s.Reads(), "own", &groups);
+       return status.ok() ? groups[0].status() : status;
+     },
+     "OK"},
+    {"DB::MultiGetEntity(ReadOptions, ColumnFamilyHandle*, size_t, Slice*, PinnableWideColumns*, "
+     "Status*, bool)",
+     [](const Scene& s) {
+       const Slice keys[] = {"own", "own"};
+       PinnableWideColumns columns[2];
+       Status statuses[2];
+       s.db->MultiGetEntity(s.Reads(), s.family, 2, keys, columns, statuses);
+       return Worst({statuses[0], statuses[1]});
+     },
+     "OK"},
+    {"DB::MultiGetEntity(ReadOptions, size_t, ColumnFamilyHandle**, Slice*, PinnableWideColumns*, "
+     "Status*, bool)",
+     [](const Scene& s) {
+       ColumnFamilyHandle* families[] = {s.own, s.family};
+       const Slice keys[] = {"own", "own"};
+       PinnableWideColumns columns[2];
+       Status statuses[2];
+       s.db->MultiGetEntity(s.Reads(), 2, families, keys, columns, statuses);
+       return Worst({statuses[0], statuses[1]});
+     },
+     "OK"},
+    {"DB::MultiGetEntity(ReadOptions, size_t, Slice*, PinnableAttributeGroups*)",
+     [](const Scene& s) {
+       const Slice key = "own";
+       PinnableAttributeGroups groups;
+       groups.emplace_back(s.family);
+       s.db->MultiGetEntity(s.Reads(), 1, &key, &groups);
+       return groups[0].status();
      },
      "OK"},
     {"DB::MultiGet(ReadOptions, size_t, ColumnFamilyHandle**, Slice*, PinnableSlice*, "
@@ -117,6 +180,18 @@ const Call kDb[] = {
      "OK", "InvalidArgument"},
     {"DB::NewIterator(ReadOptions, ColumnFamilyHandle*)",
      [](const Scene& s) { return StatusOf(s.db->NewIterator(s.Reads(), s.family)); }, "OK"},
+    {"DB::NewCoalescingIterator(ReadOptions, std::vector<ColumnFamilyHandle*>)",
+     [](const Scene& s) {
+       return StatusOf(s.db->NewCoalescingIterator(s.Reads(), s.Both()).release());
+     },
+     "OK"},
+    {"DB::NewAttributeGroupIterator(ReadOptions, std::vector<ColumnFamilyHandle*>)",
+     [](const Scene& s) {
+       const auto made = s.db->NewAttributeGroupIterator(s.Reads(), s.Both());
+       made->SeekToFirst();
+       return made->status();
+     },
+     "OK"},
     {"DB::NewIterators(ReadOptions, std::vector<ColumnFamilyHandle*>, std::vector<Iterator*>*)",
      [](const Scene& s) {
        std::vector<Iterator*> made;
@@ -124,6 +199,13 @@ const Call kDb[] = {
        if (!answer.ok() && !made.empty()) return Status::Corruption("iterators, and an error");
        for (const Iterator* it : made) delete it;
        return answer;
+     },
+     "OK"},
+    {"DB::NewDefaultReplayer(std::vector<ColumnFamilyHandle*>, std::unique_ptr<TraceReader>, "
+     "std::unique_ptr<Replayer>*)",
+     [](const Scene& s) {
+       std::unique_ptr<Replayer> made;
+       return s.db->NewDefaultReplayer(s.Both(), std::make_unique<NoTrace>(), &made);
      },
      "OK"},
     {"DB::ReleaseSnapshot(Snapshot*)",

@@ -94,7 +94,8 @@ std::vector<std::string> SignaturesOf(const std::string& header, const std::stri
 
 bool TakesObject(const std::string& signature) {
   static const std::regex kObject(
-      "ColumnFamilyHandle\\*|Snapshot\\*|Iterator\\*|Transaction\\*|WriteBatch\\*|[( ]ReadOptions");
+      "ColumnFamilyHandle\\*|Snapshot\\*|Iterator\\*|Transaction\\*|WriteBatch\\*|[( "
+      "]ReadOptions|AttributeGroups");
   return std::regex_search(signature, kObject);
 }
 

@@ -79,6 +79,28 @@ const Call kTransaction[] = {
        return Worst({statuses[0], statuses[1]});
      },
      "OK"},
+    {"Transaction::GetEntity(ReadOptions, ColumnFamilyHandle*, Slice, PinnableWideColumns*)",
+     [](const Scene& s) {
+       PinnableWideColumns columns;
+       return s.txn->GetEntity(s.Reads(), s.family, "own", &columns);
+     },
+     "OK"},
+    {"Transaction::MultiGetEntity(ReadOptions, ColumnFamilyHandle*, size_t, Slice*, "
+     "PinnableWideColumns*, Status*, bool)",
+     [](const Scene& s) {
+       const Slice keys[] = {"own", "own"};
+       PinnableWideColumns columns[2];
+       Status statuses[2];
+       s.txn->MultiGetEntity(s.Reads(), s.family, 2, keys, columns, statuses);
+       return Worst({statuses[0], statuses[1]});
+     },
+     "OK"},
+    {"Transaction::GetEntityForUpdate(ReadOptions, ColumnFamilyHandle*, Slice, "
+     "PinnableWideColumns*, bool, bool)",
+     [](const Scene& s) {
+       PinnableWideColumns columns;
+       return s.txn->GetEntityForUpdate(s.Reads(), s.family, "own", &columns);
+     }},
     {"Transaction::GetForUpdate(ReadOptions, ColumnFamilyHandle*, Slice, std::string*, bool, bool)",
      [](const Scene& s) {
        std::string value;
@@ -116,6 +138,18 @@ const Call kTransaction[] = {
      [](const Scene& s) { return StatusOf(s.txn->GetIterator(s.Reads())); }},
     {"Transaction::GetIterator(ReadOptions, ColumnFamilyHandle*)",
      [](const Scene& s) { return StatusOf(s.txn->GetIterator(s.Reads(), s.family)); }, "OK"},
+    {"Transaction::GetCoalescingIterator(ReadOptions, std::vector<ColumnFamilyHandle*>)",
+     [](const Scene& s) {
+       return StatusOf(s.txn->GetCoalescingIterator(s.Reads(), s.Both()).release());
+     },
+     "OK"},
+    {"Transaction::GetAttributeGroupIterator(ReadOptions, std::vector<ColumnFamilyHandle*>)",
+     [](const Scene& s) {
+       const auto made = s.txn->GetAttributeGroupIterator(s.Reads(), s.Both());
+       made->SeekToFirst();
+       return made->status();
+     },
+     "OK"},
     {"Transaction::GetRangeLock(ColumnFamilyHandle*, Endpoint, Endpoint)",
      [](const Scene& s) {
        // Optimistic transactions have no locks.
@@ -126,6 +160,14 @@ const Call kTransaction[] = {
      [](const Scene& s) { return s.txn->Put(s.family, "w", "1"); }},
     {"Transaction::Put(ColumnFamilyHandle*, SliceParts, SliceParts, bool)",
      [](const Scene& s) { return s.txn->Put(s.family, kKey, kValue); }},
+    {"Transaction::PutEntity(ColumnFamilyHandle*, Slice, WideColumns, bool)",
+     [](const Scene& s) {
+       return s.txn->PutEntity(s.family, "w", {{"a", "1"}});
+     }},
+    {"Transaction::PutEntityUntracked(ColumnFamilyHandle*, Slice, WideColumns)",
+     [](const Scene& s) {
+       return s.txn->PutEntityUntracked(s.family, "w", {{"a", "1"}});
+     }},
     {"Transaction::Merge(ColumnFamilyHandle*, Slice, Slice, bool)",
      [](const Scene& s) { return s.txn->Merge(s.family, "w", "1"); }},
     {"Transaction::Delete(ColumnFamilyHandle*, Slice, bool)",
@@ -205,6 +247,24 @@ const Call kBatch[] = {
      [](const Scene& s) {
        PinnableSlice value;
        return s.batch->GetFromBatchAndDB(s.db, s.Reads(), s.family, "own", &value);
+     },
+     "OK"},
+    {"WriteBatchWithIndex::GetEntityFromBatchAndDB(DB*, ReadOptions, ColumnFamilyHandle*, Slice, "
+     "PinnableWideColumns*)",
+     [](const Scene& s) {
+       PinnableWideColumns columns;
+       return s.batch->GetEntityFromBatchAndDB(s.db, s.Reads(), s.family, "own", &columns);
+     },
+     "OK"},
+    {"WriteBatchWithIndex::MultiGetEntityFromBatchAndDB(DB*, ReadOptions, ColumnFamilyHandle*, "
+     "size_t, Slice*, PinnableWideColumns*, Status*, bool)",
+     [](const Scene& s) {
+       const Slice keys[] = {"own", "own"};
+       PinnableWideColumns columns[2];
+       Status statuses[2];
+       s.batch->MultiGetEntityFromBatchAndDB(s.db, s.Reads(), s.family, 2, keys, columns, statuses,
+                                             false);
+       return Worst({statuses[0], statuses[1]});
      },
      "OK"},
     {"WriteBatchWithIndex::MultiGetFromBatchAndDB(DB*, ReadOptions, ColumnFamilyHandle*, size_t, "

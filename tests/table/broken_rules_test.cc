@@ -446,7 +446,9 @@ struct SomeTable {
     EXPECT_TRUE(open.Open(built.file).ok());
     walk = open.reader->NewIterator(read, TableIterOptions());
   }
-  const BlockTableParts& parts() const { return open.reader->staged()->parts(); }
+  const BlockTableParts& parts() const {
+    return static_cast<const BlockTableReader&>(*open.reader).parts();
+  }
 
   const ReadOptions read;
   test::OpenTable open;

@@ -57,7 +57,8 @@ struct OpenTable {
     auto file_reader =
         std::make_unique<RandomAccessFileReader>(std::move(file), "000007.sst", file_options);
     reader.reset();
-    return BlockTableReader::Open(options, std::move(file_reader), content.size(), &reader);
+    options.factory.reset(NewBlockBasedTableFactory(options.table));
+    return TableReader::Open(options, std::move(file_reader), content.size(), &reader);
   }
 
   // Returns the state after a Get at `snapshot`, with the value if found.

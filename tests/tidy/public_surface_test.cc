@@ -194,6 +194,7 @@ const std::vector<const OptionTable*>& Tables() {
   static const std::vector<const OptionTable*> tables = {&DbOptionTable(),
                                                          &CfOptionTable(),
                                                          &BlockBasedTableOptionTable(),
+                                                         &PlainTableOptionTable(),
                                                          &CompressionOptionTable(),
                                                          &UniversalCompactionOptionTable(),
                                                          &FifoCompactionOptionTable(),
@@ -331,6 +332,12 @@ std::shared_ptr<T> Something() {
 
 // Values that are not the default, of fields that are neither flags nor numbers.
 const std::map<std::string, std::function<void(AllOptions&)>> kRefusedObjects = {
+    {"inplace_callback",
+     [](AllOptions& o) {
+       o.cf.inplace_callback = [](char*, uint32_t*, Slice, std::string*) {
+         return UpdateStatus::UPDATED;
+       };
+     }},
     {"row_cache", [](AllOptions& o) { o.db.row_cache = Something<Cache>(); }},
     {"persistent_cache",
      [](AllOptions& o) { o.table.persistent_cache = Something<PersistentCache>(); }},
@@ -466,6 +473,7 @@ const std::map<std::string, std::string>& NamesInC() {
       {"enable_blob_garbage_collection", "options_set_enable_blob_gc"},
       {"fail_if_options_file_error", ""},
       {"flush_block_policy_factory", ""},
+      {"inplace_callback", ""},
       {"listeners", "options_add_eventlistener"},
       {"memtable_factory", "options_set_memtable_vector_rep"},
       {"metadata_cache_options", "block_based_options_set_top_level_index_pinning_tier"},

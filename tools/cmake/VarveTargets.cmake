@@ -33,33 +33,11 @@ function(varve_codec name macro)
   endif()
 endfunction()
 
-# varve_again_as_rocksdb(<room>...): target varve_rocksdb from a second compilation of all rooms, in which the word varve
-# is rocksdb: the namespace is the only place where it stands alone.
-function(varve_again_as_rocksdb)
-  add_library(varve_rocksdb SHARED)
-  foreach(room IN LISTS ARGN)
-    get_target_property(sources varve_${room} SOURCES)
-    get_target_property(folder varve_${room} SOURCE_DIR)
-    foreach(source IN LISTS sources)
-      cmake_path(ABSOLUTE_PATH source BASE_DIRECTORY "${folder}")
-      target_sources(varve_rocksdb PRIVATE "${source}")
-      get_source_file_property(alone "${source}" DIRECTORY "${folder}" SKIP_UNITY_BUILD_INCLUSION)
-      set_source_files_properties("${source}" PROPERTIES SKIP_UNITY_BUILD_INCLUSION "${alone}")
-    endforeach()
-    target_compile_definitions(varve_rocksdb PRIVATE $<TARGET_PROPERTY:varve_${room},COMPILE_DEFINITIONS>)
-    target_include_directories(varve_rocksdb PRIVATE $<TARGET_PROPERTY:varve_${room},INCLUDE_DIRECTORIES>)
-  endforeach()
-  target_include_directories(varve_rocksdb PRIVATE "${PROJECT_SOURCE_DIR}")
-  target_compile_definitions(varve_rocksdb PRIVATE varve=rocksdb)
-  set_target_properties(varve_rocksdb PROPERTIES CXX_VISIBILITY_PRESET hidden C_VISIBILITY_PRESET hidden
-    VISIBILITY_INLINES_HIDDEN ON)
-endfunction()
-
 # varve_libraries(<room>...): the shipped libraries. Each holds the objects of all rooms and the C API.
 #   varve_static   libvarve.a
 #   varve_shared   libvarve.so
 #   varve_rocksdb  librocksdb.so: the C API alone, for programs linked against that name
-#   varve_rocksdb_7_8  librocksdb.so.7.8, which needs the last and has two functions as RocksDB 7.8 had them
+#   varve_rocksdb_7_8  librocksdb.so.7.8, which needs the last and has three functions as RocksDB 7.8 had them
 #   varve::varve   varve_shared if BUILD_SHARED_LIBS, else varve_static
 function(varve_libraries)
   foreach(room IN LISTS ARGN)
@@ -70,12 +48,7 @@ function(varve_libraries)
   add_library(varve_static STATIC ${objects})
   add_library(varve_shared SHARED ${objects})
   set(exports "${PROJECT_SOURCE_DIR}/tools/cmake/rocksdb_c.map")
-  if(VARVE_ROCKSDB_CXX)
-    set(exports "${PROJECT_SOURCE_DIR}/tools/cmake/rocksdb_cxx.map")
-    varve_again_as_rocksdb(${ARGN})
-  else()
-    add_library(varve_rocksdb SHARED ${objects})
-  endif()
+  add_library(varve_rocksdb SHARED ${objects})
   foreach(library varve_static varve_shared varve_rocksdb)
     target_compile_features(${library} PUBLIC cxx_std_20)
     target_include_directories(${library} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
@@ -251,6 +224,8 @@ function(varve_sources_alone rotation slices)
     file(GLOB_RECURSE found CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}" "${PROJECT_SOURCE_DIR}/${room}/*.h")
     list(APPEND headers ${found})
   endforeach()
+  # tools/java/build compiles these, beside RocksDB's Java glue, which they need.
+  list(FILTER headers EXCLUDE REGEX "^tools/java/shims/")
   set(chosen "")
   set(number 0)
   foreach(header IN LISTS headers)

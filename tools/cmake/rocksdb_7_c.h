@@ -30,12 +30,12 @@ VARVE_C_API rocksdb_slicetransform_t* rocksdb_slicetransform_create(
 VARVE_C_API void rocksdb_enable_file_deletions(rocksdb_t* db, unsigned char force, char** errptr);
 
 #ifndef VARVE_FOR_ROCKSDB_8
-// Refused when the database is opened, as with RocksDB 11's arguments.
-VARVE_C_STORED void rocksdb_options_set_plain_table_factory(rocksdb_options_t* options,
-                                                            uint32_t user_key_len,
-                                                            int bloom_bits_per_key,
-                                                            double hash_table_ratio,
-                                                            size_t index_sparseness);
+// Does what it does with RocksDB 11's arguments, the others of which have their defaults.
+VARVE_C_API void rocksdb_options_set_plain_table_factory(rocksdb_options_t* options,
+                                                         uint32_t user_key_len,
+                                                         int bloom_bits_per_key,
+                                                         double hash_table_ratio,
+                                                         size_t index_sparseness);
 #endif
 
 #ifdef __cplusplus

@@ -5,8 +5,10 @@
 #include <cstdio>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "varve/db.h"
+#include "varve/stats_history.h"
 #include "varve/utilities/backup_engine.h"
 
 #include "tools/db_bench/benchmark.h"
@@ -32,6 +34,44 @@ void Compact(Worker& worker) {
 
 void CompactStep(Database& database) {
   CompactAll(database);
+}
+
+// Returns the level into which a compaction of `level` goes: the next one that holds tables, or the
+// next one.
+int LevelBelow(const ColumnFamilyMetaData& family, int level) {
+  for (const LevelMetaData& each : family.levels) {
+    if (each.level > level && !each.files.empty()) return each.level;
+  }
+  return level + 1;
+}
+
+// Compacts all tables of a level of the default family into the level below. Waits for automatic
+// compactions first: one that is running would hold some of the tables, and CompactFiles refuses
+// tables that are being compacted. One that starts in between still makes it fail.
+void CompactLevel(const Database& database, int level) {
+  DB* const db = database.db();
+  const Status idle = db->WaitForCompact(WaitForCompactOptions());
+  if (!idle.ok()) Fail("compaction failed", idle);
+  ColumnFamilyMetaData family;
+  db->GetColumnFamilyMetaData(&family);
+  std::vector<std::string> names;
+  for (const LevelMetaData& each : family.levels) {
+    if (each.level != level) continue;
+    for (const SstFileMetaData& file : each.files) names.push_back(file.name);
+  }
+  const int below = LevelBelow(family, level);
+  std::printf("compact%d: %zu tables into level %d\n", level, names.size(), below);
+  if (names.empty()) return;
+  const Status s = db->CompactFiles(CompactionOptions(), names, below);
+  if (!s.ok()) Fail("compact error", s);
+}
+
+void CompactLevel0(Database& database) {
+  CompactLevel(database, 0);
+}
+
+void CompactLevel1(Database& database) {
+  CompactLevel(database, 1);
 }
 
 void Flush(Database& database) {
@@ -98,8 +138,61 @@ void VerifyChecksum(Worker& worker) {
   if (!s.ok()) Fail("VerifyChecksum() failed", s);
 }
 
-void InOneThread(Plan& plan) {
-  plan.threads = 1;
+void VerifyFileChecksums(Worker& worker) {
+  const Status s = worker.db()->VerifyFileChecksums(worker.plan.read_options);
+  if (!s.ok()) Fail("VerifyFileChecksums() failed", s);
+}
+
+// Asks for the size of ranges between two random keys.
+void ApproximateSizes(Worker& worker) {
+  KeyMaker from_keys = worker.NewKeyMaker();
+  KeyMaker to_keys = worker.NewKeyMaker();
+  const auto num = static_cast<uint64_t>(worker.plan.num);
+  Budget budget(FLAGS_duration, worker.plan.reads);
+  while (budget.Take()) {
+    worker.SpendDraw();
+    const uint64_t number = worker.random.Below(num);
+    const uint64_t end = number + worker.random.Below(num - number);
+    const Range range(from_keys.Make(number), to_keys.Make(end));
+    uint64_t size = 0;
+    const Status s = worker.db()->GetApproximateSizes(
+        SizeApproximationOptions(), worker.database.family(number), &range, 1, &size);
+    if (!s.ok()) Fail("GetApproximateSizes() failed", s);
+    worker.stats.FinishedOps(1, Op::kOther);
+  }
+}
+
+// Asks for the entries of memtables between two random keys.
+void ApproximateMemtables(Worker& worker) {
+  KeyMaker from_keys = worker.NewKeyMaker();
+  KeyMaker to_keys = worker.NewKeyMaker();
+  const auto num = static_cast<uint64_t>(worker.plan.num);
+  Budget budget(FLAGS_duration, worker.plan.reads);
+  while (budget.Take()) {
+    const uint64_t number = worker.random.Below(num);
+    const uint64_t end = number + worker.random.Below(num - number);
+    const Range range(from_keys.Make(number), to_keys.Make(end));
+    uint64_t entries = 0;
+    uint64_t size = 0;
+    worker.db()->GetApproximateMemTableStats(worker.database.family(number), range, &entries,
+                                             &size);
+    worker.stats.FinishedOps(1, Op::kOther);
+  }
+}
+
+// Prints what the history of statistics holds, a line for each counter that moved.
+void StatsHistory(Database& database) {
+  std::unique_ptr<StatsHistoryIterator> it;
+  const Status s = database.db()->GetStatsHistory(0, UINT64_MAX, &it);
+  if (!s.ok()) Fail("stats_history", s);
+  for (; it->Valid(); it->Next()) {
+    std::printf("------ stats of %llu ------\n",
+                static_cast<unsigned long long>(it->GetStatsTime()));
+    for (const auto& [name, value] : it->GetStatsMap()) {
+      if (value == 0) continue;
+      std::printf("%s: %llu\n", name.c_str(), static_cast<unsigned long long>(value));
+    }
+  }
 }
 
 std::unique_ptr<BackupEngine> OpenBackups(const Worker& worker) {
@@ -131,6 +224,8 @@ constexpr std::array kAdminBenchmarks = {
     Benchmark{.name = "restore", .body = Restore, .setup = InOneThread},
     Benchmark{.name = "compact", .body = Compact},
     Benchmark{.name = "compactall", .step = CompactStep},
+    Benchmark{.name = "compact0", .step = CompactLevel0},
+    Benchmark{.name = "compact1", .step = CompactLevel1},
     Benchmark{.name = "flush", .step = Flush},
     Benchmark{.name = "waitforcompaction", .step = WaitForCompaction},
     Benchmark{.name = "stats", .step = Stats},
@@ -140,6 +235,12 @@ constexpr std::array kAdminBenchmarks = {
     Benchmark{.name = "sstables", .step = Tables},
     Benchmark{.name = "block_cache_entry_stats", .step = BlockCacheEntryStats},
     Benchmark{.name = "verifychecksum", .body = VerifyChecksum, .setup = InOneThread},
+    Benchmark{.name = "verifyfilechecksums", .body = VerifyFileChecksums, .setup = InOneThread},
+    Benchmark{.name = "stats_history", .step = StatsHistory},
+    Benchmark{.name = "approximatememtablestats",
+              .body = ApproximateMemtables,
+              .takes_timestamps = false},
+    Benchmark{.name = "approximatesizerandom", .body = ApproximateSizes, .takes_timestamps = false},
 };
 
 }  // namespace

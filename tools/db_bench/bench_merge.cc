@@ -3,8 +3,11 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cstdio>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "varve/db.h"
 
@@ -112,6 +115,99 @@ void ReadRandomMergeRandom(Worker& worker) {
   worker.stats.AddMessage(note.data());
 }
 
+// Holds the lists of getmergeoperands: some keys, each of sorted lists that are merged.
+constexpr int64_t kListKeys = 100;
+constexpr int kListsOfAKey = 50;
+constexpr int kNumbersOfAList = 100;
+constexpr uint64_t kListNumbers = 1000000;
+
+// Returns true if the sorted list, such as "1,3,8", has the number.
+bool Contains(std::string_view list, uint64_t number) {
+  while (!list.empty()) {
+    const size_t end = std::min(list.find(','), list.size());
+    uint64_t found = 0;
+    std::from_chars(list.data(), list.data() + end, found);
+    if (found >= number) return found == number;
+    list.remove_prefix(std::min(end + 1, list.size()));
+  }
+  return false;
+}
+
+void WriteLists(Worker& worker, KeyMaker* keys) {
+  for (int i = 0; i < kListsOfAKey; ++i) {
+    for (int64_t key = 0; key < kListKeys; ++key) {
+      std::vector<uint64_t> numbers(kNumbersOfAList);
+      for (uint64_t& number : numbers) number = worker.random.Below(kListNumbers);
+      std::ranges::sort(numbers);
+      std::string list;
+      for (const uint64_t number : numbers) {
+        list += (list.empty() ? "" : ",") + std::to_string(number);
+      }
+      const Status s = worker.db()->Merge(worker.plan.write_options,
+                                          keys->Make(static_cast<uint64_t>(key)), list);
+      if (!s.ok()) Fail("merge error", s);
+    }
+  }
+}
+
+// Looks for a number by the merged list.
+bool FindInValue(Worker& worker, const Slice& key, uint64_t number) {
+  PinnableSlice value;
+  const Status s =
+      worker.db()->Get(worker.plan.read_options, worker.db()->DefaultColumnFamily(), key, &value);
+  if (!s.ok()) Fail("Get error", s);
+  return Contains(value.ToStringView(), number);
+}
+
+// Looks for a number in each list as it was written.
+bool FindInOperands(Worker& worker, const Slice& key, uint64_t number) {
+  std::array<PinnableSlice, kListsOfAKey> operands;
+  GetMergeOperandsOptions options;
+  options.expected_max_number_of_operands = kListsOfAKey;
+  int count = 0;
+  const Status s =
+      worker.db()->GetMergeOperands(worker.plan.read_options, worker.db()->DefaultColumnFamily(),
+                                    key, operands.data(), &options, &count);
+  if (!s.ok()) Fail("GetMergeOperands error", s);
+  return std::any_of(operands.begin(), operands.begin() + count, [number](const auto& operand) {
+    return Contains(operand.ToStringView(), number);
+  });
+}
+
+// Compares looking for numbers by the merged value and by the operands. Ends the program if the
+// answers differ.
+void CompareMergeOperands(Worker& worker) {
+  KeyMaker keys = worker.NewKeyMaker();
+  WriteLists(worker, &keys);
+  worker.stats.Start();  // Writing is not measured.
+  std::array<uint64_t, 2> micros{};
+  int64_t reads = 0;
+  Budget budget(FLAGS_duration, worker.plan.reads);
+  while (budget.Take()) {
+    const Slice key = keys.Make(worker.random.Below(kListKeys));
+    const uint64_t number = worker.random.Below(kListNumbers);
+    const uint64_t begin = NowMicros();
+    const bool in_value = FindInValue(worker, key, number);
+    const uint64_t middle = NowMicros();
+    if (FindInOperands(worker, key, number) != in_value) Fail("operands and value differ");
+    micros[0] += middle - begin;
+    micros[1] += NowMicros() - middle;
+    ++reads;
+    worker.stats.FinishedOps(1, Op::kRead);
+  }
+  std::array<char, 120> note{};
+  std::snprintf(note.data(), note.size(), "(micros by Get: %.1f, by GetMergeOperands: %.1f)",
+                static_cast<double>(micros[0]) / static_cast<double>(std::max<int64_t>(reads, 1)),
+                static_cast<double>(micros[1]) / static_cast<double>(std::max<int64_t>(reads, 1)));
+  worker.stats.AddMessage(note.data());
+}
+
+void NeedSortedLists(Plan& plan) {
+  if (FLAGS_merge_operator != "sortlist") Fail("--merge_operator=sortlist is needed");
+  if (plan.num < kListKeys) Fail("--num is less than 100");
+  plan.threads = 1;
+}
+
 void ReadWhileMerging(Worker& worker) {
   worker.id == 0 ? MergeUntilDone(worker) : ReadRandom(worker);
 }
@@ -124,6 +220,11 @@ constexpr std::array kMergeBenchmarks = {
     Benchmark{.name = "readrandommergerandom",
               .body = ReadRandomMergeRandom,
               .setup = NeedMergeOperator,
+              .takes_timestamps = false},
+    Benchmark{.name = "getmergeoperands",
+              .body = CompareMergeOperands,
+              .setup = NeedSortedLists,
+              .fresh = true,
               .takes_timestamps = false},
     Benchmark{.name = "readwhilemerging",
               .body = ReadWhileMerging,

@@ -18,6 +18,7 @@ namespace varve::bench {
 
 namespace {
 
+// Bytes rather than operations, so that --block_size does not decide how long a run takes.
 constexpr int64_t kBytesToHash = int64_t{5000} << 20;
 constexpr int64_t kBytesToCompress = int64_t{1} << 30;
 
@@ -88,6 +89,30 @@ void Compress(Worker& worker) {
   worker.stats.AddMessage(note.data());
 }
 
+// Compresses bytes that no codec makes shorter, as a table does before it stores them as they are.
+void CompressReject(Worker& worker) {
+  const Codec* const codec = CodecOfFlags(worker);
+  if (codec == nullptr) return;
+  const CompressionOptions options = EffortOfFlags();
+  std::string block(static_cast<size_t>(FLAGS_block_size), '\0');
+  for (char& byte : block) byte = static_cast<char>(worker.random.Below(256));
+  const size_t most =
+      block.size() * static_cast<size_t>(options.max_compressed_bytes_per_kb) / 1024;
+  std::string compressed;
+  int64_t bytes = 0;
+  while (bytes < kBytesToCompress) {
+    // Both answers are a rejection: the codec gives up by itself, or its output exceeds what a
+    // table accepts. Random bytes that pass would mean that the benchmark measures something else.
+    if (codec->Compress(options, Slice(), block, &compressed) && compressed.size() <= most) {
+      Fail("compressreject: random bytes were made shorter");
+    }
+    bytes += static_cast<int64_t>(block.size());
+    worker.stats.FinishedOps(1, Op::kCompress);
+  }
+  worker.stats.AddBytes(bytes);
+  worker.stats.AddMessage("(all rejected)");
+}
+
 void Uncompress(Worker& worker) {
   const Codec* const codec = CodecOfFlags(worker);
   if (codec == nullptr) return;
@@ -98,6 +123,8 @@ void Uncompress(Worker& worker) {
   std::string out(block.size(), '\0');
   BufferSink sink;
   sink.arg = &out;
+  // The output is always written to one buffer of the block's size, so that no allocation is
+  // measured.
   sink.alloc = [](void* arg, size_t n) {
     auto* const buffer = static_cast<std::string*>(arg);
     return n <= buffer->size() ? buffer->data() : nullptr;
@@ -119,6 +146,7 @@ constexpr std::array kMicroBenchmarks = {
     Benchmark{.name = "xxhash64", .body = XxHash64},
     Benchmark{.name = "xxh3", .body = Xxh3},
     Benchmark{.name = "compress", .body = Compress},
+    Benchmark{.name = "compressreject", .body = CompressReject},
     Benchmark{.name = "uncompress", .body = Uncompress},
 };
 

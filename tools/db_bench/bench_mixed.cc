@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Benchmarks that read and write: readers beside a background thread, and loops of both.
 
+#include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdio>
 #include <memory>
+#include <random>
 #include <string>
+#include <vector>
 
 #include "varve/db.h"
 
@@ -62,12 +66,18 @@ void ChangeUntilDone(Worker& worker, Op op, const char* failure, Change change) 
     const Status s = change(worker, timestamps, worker.database.family(number), key, value);
     if (!s.ok()) Fail(failure, s);
     worker.stats.FinishedOps(1, op);
+    // Paid after the write: a background thread has no latency of its own that the wait could
+    // spoil.
     worker.PayForWrite(static_cast<int64_t>(key.size() + value.size()));
   }
 }
 
 void ReadWhileWriting(Worker& worker) {
   worker.id == 0 ? WriteUntilDone(worker) : ReadRandom(worker);
+}
+
+void MultiReadWhileWriting(Worker& worker) {
+  worker.id == 0 ? WriteUntilDone(worker) : MultiReadRandom(worker);
 }
 
 void ReadWhileScanning(Worker& worker) {
@@ -159,8 +169,19 @@ void ReadRandomWriteRandom(Worker& worker) {
   worker.stats.AddMessage(note.data());
 }
 
-// Reads a value and writes the key again: a new value, or, if `append`, the old one made longer.
-void Update(Worker& worker, bool append) {
+// Says what is written of an old value and a new one.
+enum class UpdateKind : uint8_t { kReplace, kAppend, kXor };
+
+// Changes the bytes of the old value by those of the new one, which decides the length.
+void XorInto(const Slice& fresh, std::string* value) {
+  value->resize(fresh.size());
+  for (size_t i = 0; i < fresh.size(); ++i) {
+    (*value)[i] = static_cast<char>((*value)[i] ^ fresh[i]);
+  }
+}
+
+// Reads a value and writes the key again.
+void Update(Worker& worker, UpdateKind kind) {
   Mixer mixer(worker);
   int64_t updates = 0;
   Budget budget(FLAGS_duration, worker.plan.reads_and_writes);
@@ -168,7 +189,10 @@ void Update(Worker& worker, bool append) {
     mixer.Choose();
     const bool found = mixer.Read();
     const Slice fresh = mixer.NextValue();
-    if (append) {
+    if (kind == UpdateKind::kXor) {
+      XorInto(fresh, mixer.value());
+      mixer.Write(*mixer.value());
+    } else if (kind == UpdateKind::kAppend) {
       if (found) mixer.value()->push_back(',');
       mixer.value()->append(fresh.data(), fresh.size());
       mixer.Write(*mixer.value());
@@ -186,19 +210,85 @@ void Update(Worker& worker, bool append) {
 }
 
 void UpdateRandom(Worker& worker) {
-  Update(worker, false);
+  Update(worker, UpdateKind::kReplace);
 }
 
 void AppendRandom(Worker& worker) {
-  Update(worker, true);
+  Update(worker, UpdateKind::kAppend);
+}
+
+void XorUpdateRandom(Worker& worker) {
+  Update(worker, UpdateKind::kXor);
+}
+
+// Returns the number of a key that exists: --numdistinct of them do, in as many slots. Numbers near
+// the middle are drawn most often.
+uint64_t DrawSlot(std::normal_distribution<double>* normal, std::mt19937_64* engine,
+                  int64_t slots) {
+  const double drawn = std::round((*normal)(*engine));
+  return static_cast<uint64_t>(std::clamp(drawn, 0.0, static_cast<double>(slots - 1)));
+}
+
+// Replaces keys: deletes the one of a slot and puts its successor.
+void RandomReplaceKeys(Worker& worker) {
+  const Plan& plan = worker.plan;
+  const int64_t slots = std::clamp<int64_t>(FLAGS_numdistinct, 1, plan.num);
+  // The numbers of a slot are [slot * versions, (slot + 1) * versions). At most one of them exists
+  // at any time, that of the current version. Each key is put once between two deletions, which is
+  // the condition of SingleDelete.
+  const auto versions = static_cast<uint64_t>(plan.num / slots);
+  std::vector<uint64_t> version(static_cast<size_t>(slots));
+  KeyMaker keys = worker.NewKeyMaker();
+  ValueStream values = worker.NewValues();
+  const auto number_of = [&](uint64_t slot) { return slot * versions + version[slot] % versions; };
+  const auto change = [&](uint64_t slot, bool put) {
+    const uint64_t number = number_of(slot);
+    ColumnFamilyHandle* const family = worker.database.family(number);
+    const Slice key = keys.Make(number);
+    const WriteOptions& options = plan.write_options;
+    const Status s = put ? worker.db()->Put(options, family, key, values.Next())
+                     : FLAGS_use_single_deletes ? worker.db()->SingleDelete(options, family, key)
+                                                : worker.db()->Delete(options, family, key);
+    if (!s.ok()) Fail(put ? "put error" : "del error", s);
+  };
+  for (int64_t slot = 0; slot < slots; ++slot) change(static_cast<uint64_t>(slot), true);
+  worker.stats.Start();  // The keys that exist before are not measured.
+  std::mt19937_64 engine(worker.seed);
+  std::normal_distribution<double> normal(static_cast<double>(slots) / 2, FLAGS_stddev);
+  Budget budget(FLAGS_duration, plan.writes);
+  while (budget.Take()) {
+    const uint64_t slot = DrawSlot(&normal, &engine, slots);
+    change(slot, false);
+    ++version[slot];
+    change(slot, true);
+    worker.stats.FinishedOps(1, Op::kOther);
+  }
+  std::array<char, 120> note{};
+  std::snprintf(note.data(), note.size(), "use single deletes: %d, standard deviation: %f\n",
+                FLAGS_use_single_deletes ? 1 : 0, FLAGS_stddev);
+  worker.stats.AddMessage(note.data());
+}
+
+// Two threads would put a key twice, which SingleDelete does not allow.
+void ReplaceInOneThread(Plan& plan) {
+  if (!(FLAGS_stddev >= 0)) Fail("--stddev is negative");
+  plan.threads = 1;
 }
 
 constexpr std::array kMixedBenchmarks = {
     Benchmark{.name = "readwhilewriting", .body = ReadWhileWriting, .background_threads = 1},
+    Benchmark{
+        .name = "multireadwhilewriting", .body = MultiReadWhileWriting, .background_threads = 1},
     Benchmark{.name = "readwhilescanning", .body = ReadWhileScanning, .background_threads = 1},
     Benchmark{.name = "readrandomwriterandom", .body = ReadRandomWriteRandom},
     Benchmark{.name = "updaterandom", .body = UpdateRandom},
     Benchmark{.name = "appendrandom", .body = AppendRandom},
+    Benchmark{.name = "xorupdaterandom", .body = XorUpdateRandom},
+    Benchmark{.name = "randomreplacekeys",
+              .body = RandomReplaceKeys,
+              .setup = ReplaceInOneThread,
+              .fresh = true,
+              .takes_timestamps = false},
 };
 
 }  // namespace

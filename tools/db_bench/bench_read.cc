@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstdio>
 #include <memory>
 #include <string>
@@ -65,6 +66,7 @@ class ValueReader {
       : options_(worker.plan.read_options), timestamps_(&worker.random) {}
 
   Status Read(Worker& worker, ColumnFamilyHandle* family, const Slice& key, int64_t* bytes) {
+    // Blocks of the last value are released before the next read needs room in the cache.
     value_.Reset();
     timestamps_.SetFor(&options_);
     Status s = worker.db()->Get(options_, family, key, &value_);
@@ -144,6 +146,40 @@ void ReadHot(Worker& worker) {
   LookUp<ValueReader>(worker, [&] { return DrawReadNumber(worker.random, hot); });
 }
 
+// Draws from the first 2^n keys, and counts a hundred reads at a time, so that little but the reads
+// is measured. Uses the default column family only.
+void ReadRandomFast(Worker& worker) {
+  const auto keys = std::bit_floor(static_cast<uint64_t>(worker.plan.num));
+  KeyMaker maker = worker.NewKeyMaker();
+  ReadOptions options = worker.plan.read_options;
+  UserTimestamps timestamps(&worker.random);
+  PinnableSlice value;
+  int64_t read = 0;
+  int64_t found = 0;
+  int64_t absent = 0;
+  Budget budget(FLAGS_duration, worker.plan.reads);
+  while (budget.Take(100)) {
+    for (int i = 0; i < 100; ++i) {
+      const uint64_t number = worker.random.Next() & (keys - 1);
+      timestamps.SetFor(&options);
+      value.Reset();
+      const Status s =
+          worker.db()->Get(options, worker.db()->DefaultColumnFamily(), maker.Make(number), &value);
+      if (s.ok()) ++found;
+      if (s.IsNotFound()) ++absent;
+      if (!s.ok() && !s.IsNotFound()) Fail("Get error", s);
+    }
+    read += 100;
+    worker.PayForRead(100);
+    worker.stats.FinishedOps(100, Op::kRead);
+  }
+  std::array<char, 120> note{};
+  std::snprintf(note.data(), note.size(), "(%lld of %lld found, issued %lld non-exist keys)\n",
+                static_cast<long long>(found), static_cast<long long>(read),
+                static_cast<long long>(absent));
+  worker.stats.AddMessage(note.data());
+}
+
 void ReadRandomOperands(Worker& worker) {
   ReadNumbers numbers;
   LookUp<OperandReader>(worker, [&] { return numbers.Next(worker); });
@@ -186,6 +222,8 @@ class MultiReader {
         timestamps_(&worker.random),
         keys_(worker.NewKeyMaker()),
         size_(static_cast<size_t>(worker.plan.batch_size)),
+        // One buffer for all keys of a batch: KeyMaker's own holds only the last key, and MultiGet
+        // needs all at once.
         key_bytes_(size_ * static_cast<size_t>(worker.plan.key_size)),
         slices_(size_),
         pinned_(FLAGS_multiread_batched ? size_ : 0),
@@ -241,6 +279,8 @@ class MultiReader {
     } else if (!s.IsNotFound()) {
       Fail("MultiGet error", s);
     }
+    // Unpins the block at once. Otherwise the blocks of a batch would stay in use until the next
+    // one.
     if (FLAGS_multiread_batched) pinned_[i].Reset();
   }
 
@@ -257,6 +297,41 @@ class MultiReader {
   int64_t found_ = 0;
   int64_t bytes_ = 0;
 };
+
+void AFewReads(Plan& plan) {
+  plan.reads = std::max<int64_t>(1, plan.reads / 1000);
+}
+
+// Makes keys one byte longer than any stored key.
+void LongerKeys(Plan& plan) {
+  if (FLAGS_use_existing_keys) Fail("readmissing has no use for --use_existing_keys");
+  ++plan.key_size;
+}
+
+void OneThreadAllKeys(Plan& plan) {
+  plan.threads = 1;
+  plan.reads = plan.num;
+}
+
+constexpr std::array kReadBenchmarks = {
+    Benchmark{.name = "readrandom", .body = ReadRandom},
+    Benchmark{.name = "readrandomsmall", .body = ReadRandom, .setup = AFewReads},
+    Benchmark{.name = "readrandomfast", .body = ReadRandomFast},
+    Benchmark{.name = "readmissing", .body = ReadRandom, .setup = LongerKeys},
+    Benchmark{.name = "readhot", .body = ReadHot},
+    Benchmark{.name = "readrandomoperands", .body = ReadRandomOperands, .takes_timestamps = false},
+    Benchmark{.name = "readseq", .body = ReadForward},
+    Benchmark{.name = "readtocache", .body = ReadForward, .setup = OneThreadAllKeys},
+    Benchmark{.name = "readreverse", .body = ReadBackward},
+    Benchmark{.name = "multireadrandom", .body = MultiReadRandom},
+};
+
+}  // namespace
+
+void ReadRandom(Worker& worker) {
+  ReadNumbers numbers;
+  LookUp<ValueReader>(worker, [&] { return numbers.Next(worker); });
+}
 
 void MultiReadRandom(Worker& worker) {
   const int64_t batch = worker.plan.batch_size;
@@ -279,40 +354,6 @@ void MultiReadRandom(Worker& worker) {
   }
   worker.stats.AddBytes(reader.bytes());
   worker.stats.AddMessage(FoundNote(reader.found(), read));
-}
-
-void AFewReads(Plan& plan) {
-  plan.reads = std::max<int64_t>(1, plan.reads / 1000);
-}
-
-// Makes keys one byte longer than any stored key.
-void LongerKeys(Plan& plan) {
-  if (FLAGS_use_existing_keys) Fail("readmissing has no use for --use_existing_keys");
-  ++plan.key_size;
-}
-
-void OneThreadAllKeys(Plan& plan) {
-  plan.threads = 1;
-  plan.reads = plan.num;
-}
-
-constexpr std::array kReadBenchmarks = {
-    Benchmark{.name = "readrandom", .body = ReadRandom},
-    Benchmark{.name = "readrandomsmall", .body = ReadRandom, .setup = AFewReads},
-    Benchmark{.name = "readmissing", .body = ReadRandom, .setup = LongerKeys},
-    Benchmark{.name = "readhot", .body = ReadHot},
-    Benchmark{.name = "readrandomoperands", .body = ReadRandomOperands, .takes_timestamps = false},
-    Benchmark{.name = "readseq", .body = ReadForward},
-    Benchmark{.name = "readtocache", .body = ReadForward, .setup = OneThreadAllKeys},
-    Benchmark{.name = "readreverse", .body = ReadBackward},
-    Benchmark{.name = "multireadrandom", .body = MultiReadRandom},
-};
-
-}  // namespace
-
-void ReadRandom(Worker& worker) {
-  ReadNumbers numbers;
-  LookUp<ValueReader>(worker, [&] { return numbers.Next(worker); });
 }
 
 std::span<const Benchmark> ReadBenchmarks() {

@@ -32,6 +32,8 @@ class Seeker {
     const uint64_t number = worker_.random.Below(static_cast<uint64_t>(worker_.plan.num));
     const Slice key = keys_.Make(number);
     SetBound(number);
+    // The old iterator goes first: it pins a version, and two would be alive while the new one is
+    // made.
     if (iterator_ == nullptr || !options_.tailing) {
       iterator_.reset();
       timestamps_.SetFor(&options_);
@@ -60,12 +62,11 @@ class Seeker {
     if (FLAGS_max_scan_distance <= 0) return;
     const auto distance = static_cast<uint64_t>(FLAGS_max_scan_distance);
     if (FLAGS_reverse_iterator) {
-      bound_ = bound_keys_.Make(number - std::min(number, distance));
+      bound_ = bound_keys_.MakeBefore(number, distance);
       options_.iterate_lower_bound = &bound_;
     } else {
-      const auto num = static_cast<uint64_t>(worker_.plan.num);
-      bound_ = bound_keys_.Make(std::min(num, number + distance));
-      options_.iterate_upper_bound = &bound_;
+      const bool bounded = bound_keys_.MakeAfter(number, distance, &bound_);
+      options_.iterate_upper_bound = bounded ? &bound_ : nullptr;
     }
   }
 
@@ -108,6 +109,33 @@ void NewIterator(Worker& worker) {
   }
 }
 
+// Writes keys in order, and seeks each as soon as it is written; then --seek_nexts keys before it
+// are read, those with its prefix if keys have prefixes. Ends the program if an iterator does not
+// show them.
+void FillSeekSequential(Worker& worker) {
+  KeyMaker keys = worker.NewKeyMaker();
+  ValueStream values = worker.NewValues();
+  const auto steps = static_cast<uint64_t>(std::max(FLAGS_seek_nexts, 0));
+  if (steps > 0 && !keys.HoldsAllNumbers()) {
+    Fail("fillseekseq: --key_size or --prefix_size is too small for --num different keys");
+  }
+  Budget budget(0, worker.plan.num);
+  for (uint64_t number = 0; budget.Take(); ++number) {
+    const std::string key = keys.Make(number).ToString();
+    const Status s = worker.db()->Put(worker.plan.write_options, key, values.Next());
+    if (!s.ok()) Fail("put error", s);
+    const std::unique_ptr<Iterator> it(worker.db()->NewIterator(worker.plan.read_options));
+    it->Seek(key);
+    const uint64_t last = std::min(steps, keys.CountBefore(number));
+    for (uint64_t back = 0; back <= last; ++back, it->Prev()) {
+      if (!it->Valid() || it->key() != keys.MakeBefore(number, back)) {
+        Fail("an iterator does not show a key that was written", it->status());
+      }
+    }
+    worker.stats.FinishedOps(1, Op::kSeek);
+  }
+}
+
 void SeekRandomWhileWriting(Worker& worker) {
   worker.id == 0 ? WriteUntilDone(worker) : SeekRandom(worker);
 }
@@ -128,6 +156,11 @@ constexpr std::array kSeekBenchmarks = {
               .body = SeekRandomWhileMerging,
               .setup = NeedMergeOperator,
               .background_threads = 1,
+              .takes_timestamps = false},
+    Benchmark{.name = "fillseekseq",
+              .body = FillSeekSequential,
+              .setup = InOneThread,
+              .fresh = true,
               .takes_timestamps = false},
     Benchmark{.name = "newiterator", .body = NewIterator},
     Benchmark{.name = "newiteratorwhilewriting",

@@ -119,7 +119,10 @@ std::span<const Benchmark> MergeBenchmarks();
 std::span<const Benchmark> AdminBenchmarks();
 std::span<const Benchmark> IngestBenchmarks();
 std::span<const Benchmark> MicroBenchmarks();
+std::span<const Benchmark> ModelBenchmarks();
 std::span<const Benchmark> TransactionBenchmarks();
+std::span<const Benchmark> ReplayBenchmarks();
+std::span<const Benchmark> VerifyBenchmarks();
 
 // Returns false, with a line on stderr, if flags of transactions contradict each other.
 [[nodiscard]] bool CheckTransactionFlags();
@@ -135,7 +138,11 @@ void WriteUntilDone(Worker& worker);
 void MergeUntilDone(Worker& worker);
 // Setup of benchmarks that merge: ends the program if there is no --merge_operator.
 void NeedMergeOperator(Plan& plan);
+// Setup of benchmarks that run in one thread whatever --threads says.
+void InOneThread(Plan& plan);
 // Looks random keys up; the body of readrandom.
 void ReadRandom(Worker& worker);
+// Looks up batches of random keys; the body of multireadrandom.
+void MultiReadRandom(Worker& worker);
 
 }  // namespace varve::bench

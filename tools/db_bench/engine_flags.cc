@@ -27,8 +27,12 @@ DEFINE_string(options_file, "", "Take all options from this file instead of from
 // ---- Memtables and the log ----
 
 DEFINE_int32(max_write_buffer_number_to_maintain, 0, "Must be 0; see the option in bytes");
-DEFINE_string(memtablerep, "skip_list", "Kind of memtable: skip_list, plain_skip_list or vector");
+DEFINE_string(memtablerep, "skip_list",
+              "Kind of memtable: skip_list, plain_skip_list or vector; prefix_hash and "
+              "hash_linkedlist mean skip_list");
 DEFINE_int32(skip_list_lookahead, 0, "Hint of the skip list");
+DEFINE_bool(file_checksum, false,
+            "Store a checksum of each table file, which verifyfilechecksums needs");
 DEFINE_bool(memtable_use_huge_page, false, "Memtables from pages of 2 MiB");
 DEFINE_double(memtable_bloom_size_ratio, 0.0, "Share of a memtable given to a filter");
 DEFINE_uint64(wal_ttl_seconds, 0, "Seconds to keep old logs");
@@ -48,6 +52,13 @@ DEFINE_int32(universal_max_size_amplification_percent, 0, "Extra space allowed")
 DEFINE_int32(universal_compression_size_percent, -1, "Share of data that is compressed");
 DEFINE_bool(universal_allow_trivial_move, false, "Move instead of rewriting");
 DEFINE_bool(universal_incremental, false, "Merge in slices");
+DEFINE_int32(universal_max_read_amp, -1, "Runs that may stay; -1: the trigger; 0: derived");
+DEFINE_int32(universal_stop_style, 1, "0: runs are added while they are alike, 1: by total size");
+DEFINE_bool(universal_reduce_file_locking, true, "Lock inputs late");
+DEFINE_uint64(fifo_compaction_max_table_files_size_mb, 0, "Cap in MiB; 0: the library's default");
+DEFINE_bool(fifo_compaction_allow_compaction, true, "Merge small tables");
+DEFINE_uint64(fifo_age_for_warm, 0, "Seconds until tables are warm; 0: never");
+DEFINE_uint64(fifo_compaction_ttl, 0, "Seconds until tables are dropped; 0: as ttl_seconds says");
 
 // ---- Background work ----
 
@@ -58,6 +69,7 @@ DEFINE_int32(num_bottom_pri_threads, 0, "Threads of the pool for the last level"
 DEFINE_uint64(rate_limiter_bytes_per_sec, 0, "Bytes a second of background writes; 0: any");
 DEFINE_int64(rate_limiter_refill_period_us, 100 * 1000, "Microseconds between its refills");
 DEFINE_bool(rate_limiter_auto_tuned, false, "It follows demand");
+DEFINE_int64(rate_limiter_single_burst_bytes, 0, "Most bytes of one request; 0: those of a period");
 DEFINE_bool(rate_limit_bg_reads, false, "It limits background reads too");
 
 // ---- Files ----
@@ -76,10 +88,16 @@ DEFINE_string(cache_type, "hyper_clock_cache",
 DEFINE_int32(cache_numshardbits, -1, "Base-2 logarithm of its shards; -1: automatic");
 DEFINE_double(cache_high_pri_pool_ratio, 0.0, "Share kept for blocks of high priority");
 DEFINE_double(cache_low_pri_pool_ratio, 0.0, "Share kept for blocks of low priority");
+DEFINE_bool(use_blob_cache, false, "Cache values of blob files");
+DEFINE_bool(use_shared_block_and_blob_cache, true, "In the block cache");
+DEFINE_uint64(blob_cache_size, 8 << 20, "Bytes of a blob cache that is not shared");
+DEFINE_int32(blob_cache_numshardbits, 6, "Its shards: log2; -1: derived");
+DEFINE_int32(prepopulate_blob_cache, 0, "0: no, 1: by flush");
 DEFINE_int64(prepopulate_block_cache, 0, "0: no, 1: by flush, 2: also by compaction");
 DEFINE_bool(cost_write_buffer_to_cache, false, "Memtables count against the cache");
 DEFINE_bool(charge_compression_dictionary_building_buffer, false,
             "Blocks that wait for a dictionary count against the cache");
+DEFINE_bool(charge_blob_cache, false, "A blob cache of its own counts against it");
 DEFINE_bool(charge_file_metadata, false, "Metadata of files counts against it");
 DEFINE_bool(charge_filter_construction, false, "Filters being built count against it");
 DEFINE_bool(charge_table_reader, false, "Open tables count against it");
@@ -93,6 +111,7 @@ DEFINE_bool(partition_index_and_filters, false, "... and filters split likewise"
 DEFINE_bool(index_with_first_key, false, "First keys in the index");
 DEFINE_int64(index_shortening_mode, 2, "0: none, 1: separators, 2: also the last key");
 DEFINE_bool(use_hash_search, false, "Hash index; needs --prefix_size");
+DEFINE_bool(use_plain_table, false, "PlainTables; --bloom_bits, and --prefix_size for kPrefix");
 DEFINE_bool(use_data_block_hash_index, false, "Hash table in data blocks");
 
 // ---- Compression ----

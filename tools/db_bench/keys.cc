@@ -28,6 +28,7 @@ void PutNumber(uint64_t number, size_t room, char* out) {
   std::memset(out + bytes, '0', room - bytes);
 }
 
+// At least one, as numbers are taken modulo this count when it is not 0.
 uint64_t CountPrefixes(int64_t num) {
   if (FLAGS_keys_per_prefix <= 0) return 0;
   return std::max<uint64_t>(1, static_cast<uint64_t>(num / FLAGS_keys_per_prefix));
@@ -53,6 +54,7 @@ uint64_t DrawReadNumber(Random& random, int64_t num) {
 
 KeyMaker::KeyMaker(int key_size, int64_t num, const std::vector<std::string>* existing)
     : key_size_(key_size),
+      num_(static_cast<uint64_t>(num)),
       prefixes_(CountPrefixes(num)),
       existing_(existing),
       buffer_(static_cast<size_t>(key_size), '0') {}
@@ -64,13 +66,35 @@ Slice KeyMaker::Make(uint64_t number) {
 }
 
 void KeyMaker::MakeInto(uint64_t number, char* out) const {
-  const auto size = static_cast<size_t>(key_size_);
-  size_t prefix = 0;
-  if (prefixes_ > 0) {
-    prefix = std::min(size, static_cast<size_t>(FLAGS_prefix_size));
-    PutNumber(number % prefixes_, prefix, out);
-  }
-  PutNumber(number, size - prefix, out + prefix);
+  const size_t prefix = prefix_bytes();
+  if (prefixes_ > 0) PutNumber(number % prefixes_, prefix, out);
+  PutNumber(number, static_cast<size_t>(key_size_) - prefix, out + prefix);
+}
+
+size_t KeyMaker::prefix_bytes() const {
+  if (prefixes_ == 0) return 0;
+  return static_cast<size_t>(std::min(key_size_, FLAGS_prefix_size));
+}
+
+Slice KeyMaker::MakeBefore(uint64_t number, uint64_t places) {
+  return Make(number - std::min(places, CountBefore(number)) * stride());
+}
+
+// Keys without prefixes end at that of `num`, which lies behind all.
+bool KeyMaker::MakeAfter(uint64_t number, uint64_t places, Slice* key) {
+  if (existing_ != nullptr && places >= existing_->size() - number % existing_->size())
+    return false;
+  const uint64_t after = number + places * stride();
+  *key = Make(stride() == 1 ? std::min(after, num_) : after);
+  return true;
+}
+
+bool KeyMaker::HoldsAllNumbers() const {
+  const auto holds = [](size_t bytes, uint64_t count) {
+    return bytes >= 8 || count <= uint64_t{1} << (8 * bytes);
+  };
+  const size_t prefix = prefix_bytes();
+  return holds(static_cast<size_t>(key_size_) - prefix, num_) && holds(prefix, prefixes_);
 }
 
 FillOrder::FillOrder(Kind kind, int64_t num, uint64_t seed, Random* random)
@@ -87,6 +111,9 @@ uint64_t FillOrder::Next() {
   return kind_ == Kind::kRandom ? random_->Below(num_) : NextUnique();
 }
 
+// Next number of the permutation or, with --overwrite_probability, one of the last
+// --overwrite_window_size numbers that were given out. A repeated number does not use up a new one,
+// so that more writes than keys are possible only with overwrites.
 uint64_t FillOrder::NextUnique() {
   const bool again = FLAGS_overwrite_probability > 0.0 && next_ > 0 &&
                      random_->Share() < FLAGS_overwrite_probability;
@@ -101,6 +128,8 @@ uint64_t FillOrder::NextUnique() {
 std::vector<std::string> LoadKeys(DB* db) {
   std::vector<std::string> keys;
   ReadOptions options;
+  // Without it an iterator of a database with prefixes may leave keys out once it has passed the
+  // end of a prefix.
   options.total_order_seek = true;
   const Slice newest = MaxU64Ts();
   if (FLAGS_user_timestamp_size != 0) options.timestamp = &newest;

@@ -50,11 +50,27 @@ class KeyMaker {
   // Like the call above, but writes into the caller's buffer of key_size() bytes. Requires that
   // keys are generated.
   void MakeInto(uint64_t number, char* out) const;
+  // Keys with the same prefix, or all if there are no prefixes, follow each other in the order of
+  // their numbers. Returns how many of them come before the key of `number`.
+  uint64_t CountBefore(uint64_t number) const { return number / stride(); }
+  // Returns the key that comes `places` before that of `number`, or the first one with its prefix.
+  // Valid until the next call.
+  Slice MakeBefore(uint64_t number, uint64_t places);
+  // Sets *key to the key that comes `places` after that of `number`, valid until the next call.
+  // Returns false if existing keys end before.
+  bool MakeAfter(uint64_t number, uint64_t places, Slice* key);
+  // True if each generated key has room for its number and its prefix's.
+  bool HoldsAllNumbers() const;
   bool has_existing() const { return existing_ != nullptr; }
   int key_size() const { return key_size_; }
 
  private:
+  // Distance between the numbers of neighbours.
+  uint64_t stride() const { return existing_ != nullptr || prefixes_ == 0 ? 1 : prefixes_; }
+  size_t prefix_bytes() const;
+
   const int key_size_;
+  const uint64_t num_;
   // Number of distinct prefixes; 0 if keys have none.
   const uint64_t prefixes_;
   const std::vector<std::string>* const existing_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // db_bench: measures the engine with the command lines of published benchmarks.
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstdio>
@@ -17,6 +18,7 @@
 #include "tools/db_bench/header.h"
 #include "tools/db_bench/options_from_flags.h"
 #include "tools/db_bench/runner.h"
+#include "tools/db_bench/traffic_model.h"
 
 namespace varve::bench {
 namespace {
@@ -28,8 +30,10 @@ struct Bound {
   int64_t least;
 };
 
+// Finds what cannot work before anything is opened or destroyed. gflags' validators check flags one
+// by one; this function checks bounds with a line of their own and flags that depend on each other.
 bool CheckFlags() {
-  const std::array<Bound, 9> bounds = {{
+  const std::array<Bound, 11> bounds = {{
       {"num", FLAGS_num, 1},
       {"batch_size", FLAGS_batch_size, 1},
       {"duration", FLAGS_duration, 0},
@@ -39,6 +43,8 @@ bool CheckFlags() {
       {"multiread_stride", FLAGS_multiread_stride, 0},
       {"block_size", FLAGS_block_size, 1},
       {"cache_size", FLAGS_cache_size, 0},
+      {"rate_limiter_single_burst_bytes", FLAGS_rate_limiter_single_burst_bytes, 0},
+      {"universal_max_read_amp", FLAGS_universal_max_read_amp, -1},
   }};
   for (const Bound& bound : bounds) {
     if (bound.value >= bound.least) continue;
@@ -50,6 +56,10 @@ bool CheckFlags() {
     std::fprintf(stderr, "--perf_level=%d: 1 to 6\n", FLAGS_perf_level);
     return false;
   }
+  if (FLAGS_universal_stop_style != 0 && FLAGS_universal_stop_style != 1) {
+    std::fprintf(stderr, "--universal_stop_style=%d: 0 or 1\n", FLAGS_universal_stop_style);
+    return false;
+  }
   if (FLAGS_use_existing_keys && (!FLAGS_use_existing_db || FLAGS_num_column_families > 1)) {
     std::fprintf(stderr,
                  "--use_existing_keys needs --use_existing_db and a single column family\n");
@@ -59,7 +69,7 @@ bool CheckFlags() {
     std::fprintf(stderr, "--keys_per_prefix needs --prefix_size\n");
     return false;
   }
-  return CheckValueFlags() && CheckTransactionFlags() && CheckRefusedFlags();
+  return CheckValueFlags() && CheckTransactionFlags() && CheckTrafficFlags() && CheckRefusedFlags();
 }
 
 std::string DirectoryFromFlags() {
@@ -84,12 +94,15 @@ int Main(int argc, char** argv) {
                           "option of the engine that has a text");
   gflags::SetVersionString(GetVarveVersionAsString());
   OptionFlags option_flags;
+  // The option flags go first: gflags ends the program when it meets a flag that was not defined.
   if (!option_flags.TakeFrom(&argc, argv)) return 1;
   gflags::ParseCommandLineFlags(&argc, &argv, true);
   if (argc > 1) {
     std::fprintf(stderr, "'%s' is no flag; a boolean flag takes its value after '='\n", argv[1]);
     return 1;
   }
+  // A read-only open creates nothing, so that it needs the database that would otherwise be
+  // destroyed.
   if (FLAGS_readonly) FLAGS_use_existing_db = true;
   std::vector<ListEntry> entries;
   Options options;
@@ -99,14 +112,21 @@ int Main(int argc, char** argv) {
   }
   const uint64_t seed = SeedFromFlags();
   Database database(DirectoryFromFlags(), options);
+  // The database of an earlier run goes even if no benchmark of the list is a fresh one, so that
+  // runs do not depend on each other.
   if (!FLAGS_use_existing_db) database.Destroy();
   PrintEnvironment();
   PrintHeader(options);
   database.Open();
   {
-    Runner runner(&database, seed);
+    // A list that replays the trace does not write it.
+    const bool replays =
+        std::ranges::any_of(entries, [](const auto& e) { return e.name == "replay"; });
+    Runner runner(&database, seed, !FLAGS_trace_file.empty() && !replays);
     for (const ListEntry& entry : entries) runner.Run(entry);
   }
+  // The runner has ended here, and with it the interval report. The database is still open, so that
+  // the statistics contain all that background threads have finished so far.
   if (options.statistics != nullptr) {
     std::printf("STATISTICS:\n%s\n", options.statistics->ToString().c_str());
   }

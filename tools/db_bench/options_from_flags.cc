@@ -1,4 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
+
+//
+// Sources of an option, the stronger below:
+//
+//      default of the library
+//      default of RocksDB's db_bench    (option_flags.cc, kDefaults)
+//      flag of this file                (FLAGS_...)
+//      --<name of the option>=<text>    (OptionFlags::Apply, for the second time)
+//
+// With --options_file none of these counts but the file. Only the flags that OptionsFromFlags
+// handles itself, such as --statistics and --merge_operator, still apply.
+
 // Flags that are named unlike the options that they set, or set several: one function for each part
 // of the options, which judges only what the library cannot judge itself.
 
@@ -15,6 +27,7 @@
 
 #include "varve/cache.h"
 #include "varve/convenience.h"
+#include "varve/file_checksum.h"
 #include "varve/filter_policy.h"
 #include "varve/merge_operator.h"
 #include "varve/rate_limiter.h"
@@ -47,20 +60,34 @@ bool Refuse(const char* flag, const std::string& value, const char* why) {
 }
 
 void SetKeys(Options* o) {
+  // A validator admits only 0 and 8 bytes, the size of this comparator's timestamps.
   if (FLAGS_user_timestamp_size != 0) o->comparator = BytewiseComparatorWithU64Ts();
 }
 
 void SetMemtables(Options* o) {
+  // 2 MiB is the size of a huge page on x86-64; 0 means ordinary pages.
   o->memtable_huge_page_size = FLAGS_memtable_use_huge_page ? size_t{2} << 20 : 0;
   o->memtable_prefix_bloom_size_ratio = FLAGS_memtable_bloom_size_ratio;
 }
 
 void SetLog(Options* o) {
+  if (FLAGS_file_checksum) o->file_checksum_gen_factory = GetFileChecksumGenCrc32cFactory();
   o->wal_dir = FLAGS_wal_dir;
   o->WAL_ttl_seconds = FLAGS_wal_ttl_seconds;
   o->WAL_size_limit_MB = FLAGS_wal_size_limit_MB;
 }
 
+void SetFifo(Options* o) {
+  CompactionOptionsFIFO& fifo = o->compaction_options_fifo;
+  const uint64_t mebibytes = FLAGS_fifo_compaction_max_table_files_size_mb;
+  if (mebibytes != 0) fifo.max_table_files_size = mebibytes << 20;
+  fifo.allow_compaction = FLAGS_fifo_compaction_allow_compaction;
+  fifo.age_for_warm = FLAGS_fifo_age_for_warm;
+  if (FLAGS_fifo_compaction_ttl != 0) o->ttl = FLAGS_fifo_compaction_ttl;
+}
+
+// Checks the enumerations itself, because a number outside of them would become an enumerator that
+// does not exist. All other values are judged by the library when the database is opened.
 bool SetTree(Options* o) {
   if (FLAGS_compaction_style < 0 || FLAGS_compaction_style > 3) {
     return Refuse("compaction_style", std::to_string(FLAGS_compaction_style), "0 to 3");
@@ -71,6 +98,7 @@ bool SetTree(Options* o) {
   o->compaction_style = static_cast<CompactionStyle>(FLAGS_compaction_style);
   o->compaction_pri = static_cast<CompactionPri>(FLAGS_compaction_pri);
   o->ttl = FLAGS_ttl_seconds;
+  SetFifo(o);
   if (FLAGS_prefix_size > 0) {
     o->prefix_extractor.reset(NewFixedPrefixTransform(static_cast<size_t>(FLAGS_prefix_size)));
   }
@@ -78,6 +106,7 @@ bool SetTree(Options* o) {
 }
 
 void SetUniversal(CompactionOptionsUniversal* u) {
+  // A flag of 0 leaves the library's default, as published commands expect.
   const auto set = [](unsigned int* option, int32_t flag) {
     if (flag != 0) *option = static_cast<unsigned int>(flag);
   };
@@ -88,8 +117,13 @@ void SetUniversal(CompactionOptionsUniversal* u) {
   u->compression_size_percent = FLAGS_universal_compression_size_percent;
   u->allow_trivial_move = FLAGS_universal_allow_trivial_move;
   u->incremental = FLAGS_universal_incremental;
+  u->max_read_amp = FLAGS_universal_max_read_amp;
+  u->stop_style = static_cast<CompactionStopStyle>(FLAGS_universal_stop_style);
+  u->reduce_file_locking = FLAGS_universal_reduce_file_locking;
 }
 
+// Limits background work. The pools of threads belong to the environment and not to the options, so
+// that they are set at once and last for the whole process.
 void SetBackground(Options* o) {
   o->max_subcompactions = static_cast<uint32_t>(FLAGS_subcompactions);
   if (FLAGS_rate_limiter_bytes_per_sec > 0) {
@@ -97,7 +131,7 @@ void SetBackground(Options* o) {
         FLAGS_rate_limit_bg_reads ? RateLimiter::Mode::kAllIo : RateLimiter::Mode::kWritesOnly;
     o->rate_limiter.reset(NewGenericRateLimiter(
         static_cast<int64_t>(FLAGS_rate_limiter_bytes_per_sec), FLAGS_rate_limiter_refill_period_us,
-        10, mode, FLAGS_rate_limiter_auto_tuned));
+        10, mode, FLAGS_rate_limiter_auto_tuned, FLAGS_rate_limiter_single_burst_bytes));
   }
   const auto set_threads = [o](int32_t threads, Env::Priority pool) {
     if (threads > 0) o->env->SetBackgroundThreads(threads, pool);
@@ -135,6 +169,7 @@ bool SetCompression(Options* o) {
   return true;
 }
 
+// Leaves *cache null with --cache_size=0, which means that there is no block cache at all.
 bool MakeCache(std::shared_ptr<Cache>* cache) {
   if (FLAGS_cache_size == 0) return true;
   const auto bytes = static_cast<size_t>(FLAGS_cache_size);
@@ -152,6 +187,19 @@ bool MakeCache(std::shared_ptr<Cache>* cache) {
   }
   if (*cache == nullptr) return Refuse("cache_type", type, "its options are out of range");
   return true;
+}
+
+bool SetBlobCache(const std::shared_ptr<Cache>& block_cache, Options* o) {
+  if (FLAGS_prepopulate_blob_cache < 0 || FLAGS_prepopulate_blob_cache > 1) {
+    return Refuse("prepopulate_blob_cache", std::to_string(FLAGS_prepopulate_blob_cache), "0 or 1");
+  }
+  o->prepopulate_blob_cache = static_cast<PrepopulateBlobCache>(FLAGS_prepopulate_blob_cache);
+  if (!FLAGS_use_blob_cache) return true;
+  o->blob_cache = FLAGS_use_shared_block_and_blob_cache
+                      ? block_cache
+                      : NewLRUCache(FLAGS_blob_cache_size, FLAGS_blob_cache_numshardbits);
+  return o->blob_cache != nullptr ||
+         Refuse("use_blob_cache", "true", "there is no such cache: see cache_size and the shards");
 }
 
 bool SetIndex(BlockBasedTableOptions* t) {
@@ -190,13 +238,15 @@ void SetCharges(BlockBasedTableOptions* t) {
   set(CacheEntryRole::kFileMetadata, FLAGS_charge_file_metadata);
   set(CacheEntryRole::kFilterConstruction, FLAGS_charge_filter_construction);
   set(CacheEntryRole::kBlockBasedTableReader, FLAGS_charge_table_reader);
+  set(CacheEntryRole::kBlobCache, FLAGS_charge_blob_cache);
 }
 
 bool SetTable(const OptionFlags& flags, Options* o, BlockBasedTableOptions* t) {
   if (FLAGS_checksum_type < kNoChecksum || FLAGS_checksum_type > kXXH3) {
     return Refuse("checksum_type", std::to_string(FLAGS_checksum_type), "0 to 4");
   }
-  if (!MakeCache(&t->block_cache) || !SetIndex(t)) return false;
+  // The block cache comes first: the blob cache and, below, the write buffer manager may share it.
+  if (!MakeCache(&t->block_cache) || !SetBlobCache(t->block_cache, o) || !SetIndex(t)) return false;
   SetFilter(t);
   SetCharges(t);
   using Prepopulate = BlockBasedTableOptions::PrepopulateBlockCache;
@@ -214,10 +264,18 @@ bool SetTable(const OptionFlags& flags, Options* o, BlockBasedTableOptions* t) {
   }
   // Applied again, as an option that the command line names overrides all other flags.
   if (!flags.Apply(o, t)) return false;
-  o->table_factory.reset(NewBlockBasedTableFactory(*t));
+  if (FLAGS_use_plain_table) {
+    PlainTableOptions plain;
+    if (FLAGS_bloom_bits >= 0) plain.bloom_bits_per_key = FLAGS_bloom_bits;
+    if (FLAGS_prefix_size > 0) plain.encoding_type = kPrefix;
+    o->table_factory.reset(NewPlainTableFactory(plain));
+  } else {
+    o->table_factory.reset(NewBlockBasedTableFactory(*t));
+  }
   return true;
 }
 
+// The lookahead is part of the factory's text, as in "skip_list:16".
 bool SetMemtableKind(Options* o) {
   std::string name = FLAGS_memtablerep;
   if (FLAGS_skip_list_lookahead > 0 && name.ends_with("skip_list")) {

@@ -56,8 +56,6 @@ DEFINE_bool(use_compressed_secondary_cache, false, kAbsent);
 DEFINE_bool(use_secondary_db, false, kAbsent);
 
 // Caching and storing values apart.
-DEFINE_int32(blob_cache_numshardbits, 6, kAbsent);
-DEFINE_uint64(blob_cache_size, 8388608, kAbsent);
 DEFINE_uint64(blob_db_bytes_per_sync, 524288, kAbsent);
 DEFINE_string(blob_db_compression_type, "snappy", kAbsent);
 DEFINE_bool(blob_db_enable_gc, false, kAbsent);
@@ -68,17 +66,9 @@ DEFINE_uint64(blob_db_max_db_size, 0, kAbsent);
 DEFINE_uint64(blob_db_max_ttl_range, 0, kAbsent);
 DEFINE_uint64(blob_db_min_blob_size, 0, kAbsent);
 DEFINE_uint64(blob_db_ttl_range_secs, 3600, kAbsent);
-DEFINE_bool(charge_blob_cache, false, kAbsent);
-DEFINE_int32(prepopulate_blob_cache, 0, kAbsent);
-DEFINE_bool(use_blob_cache, false, kAbsent);
 DEFINE_bool(use_blob_db, false, kAbsent);
-DEFINE_bool(use_shared_block_and_blob_cache, true, kAbsent);
 
 // Compaction styles and tiers.
-DEFINE_uint64(fifo_age_for_warm, 0, kAbsent);
-DEFINE_bool(fifo_compaction_allow_compaction, true, kAbsent);
-DEFINE_uint64(fifo_compaction_max_table_files_size_mb, 0, kAbsent);
-DEFINE_uint64(fifo_compaction_ttl, 0, kAbsent);
 DEFINE_int64(preclude_last_level_data_seconds, 0, kAbsent);
 DEFINE_int64(preserve_internal_time_seconds, 0, kAbsent);
 DEFINE_bool(simulate_hdd, false, kAbsent);
@@ -94,7 +84,6 @@ DEFINE_int64(max_num_range_tombstones, 0, kAbsent);
 DEFINE_uint64(persistent_entries_batch_size, 0, kAbsent);
 DEFINE_int32(persistent_entries_value_size, 64, kAbsent);
 DEFINE_int64(range_tombstone_width, 100, kAbsent);
-DEFINE_bool(use_single_deletes, true, kAbsent);
 DEFINE_int64(writes_before_delete_range, 0, kAbsent);
 DEFINE_int64(writes_per_range_tombstone, 0, kAbsent);
 
@@ -110,7 +99,6 @@ DEFINE_bool(enable_numa, false, kAbsent);
 DEFINE_string(env_uri, "", kAbsent);
 DEFINE_double(experimental_mempurge_threshold, 0.0, kAbsent);
 DEFINE_bool(explicit_snapshot, false, kAbsent);
-DEFINE_bool(file_checksum, false, kAbsent);
 DEFINE_string(fs_uri, "", kAbsent);
 DEFINE_int64(hash_bucket_count, 1048576, kAbsent);
 DEFINE_bool(identity_as_first_hash, false, kAbsent);
@@ -120,44 +108,64 @@ DEFINE_int32(random_access_max_buffer_size, 1048576, kAbsent);
 DEFINE_bool(seek_missing_prefix, false, kAbsent);
 DEFINE_bool(use_cuckoo_table, false, kAbsent);
 DEFINE_bool(use_keep_filter, false, kAbsent);
-DEFINE_bool(use_plain_table, false, kAbsent);
+
+DEFINE_bool(async_wal_precreate, false, kAbsent);
+DEFINE_uint32(blob_direct_write_partitions, 1, kAbsent);
+DEFINE_bool(enable_blob_direct_write, false, kAbsent);
+DEFINE_uint64(max_compaction_trigger_wakeup_seconds, 43200, kAbsent);
+DEFINE_int32(max_manifest_space_amp_pct, 500, kAbsent);
+DEFINE_bool(memtable_batch_lookup_optimization, false, kAbsent);
+DEFINE_uint32(memtable_op_scan_flush_trigger, 0, kAbsent);
+DEFINE_bool(memtable_verify_per_key_checksum_on_seek, false, kAbsent);
+DEFINE_uint32(min_tombstones_for_range_conversion, 0, kAbsent);
+DEFINE_bool(open_files_async, false, kAbsent);
+DEFINE_bool(paranoid_memory_checks, false, kAbsent);
+DEFINE_double(read_triggered_compaction_threshold, 0.0, kAbsent);
+DEFINE_uint32(uncache_aggressiveness, 0, kAbsent);
+DEFINE_bool(use_direct_io_for_compaction_reads, false, kAbsent);
+DEFINE_bool(use_trie_index, false, kAbsent);
+DEFINE_bool(verify_manifest_content_on_close, false, kAbsent);
+DEFINE_string(cache_uri, "", kAbsent);
+DEFINE_string(compression_manager, "none", kAbsent);
+DEFINE_uint64(fifo_compaction_max_data_files_size_mb, 0, kAbsent);
+DEFINE_bool(fifo_compaction_use_kv_ratio_compaction, false, kAbsent);
+DEFINE_string(leader_path, "", kAbsent);
+DEFINE_bool(open_as_follower, false, kAbsent);
+DEFINE_string(tiered_adm_policy, "auto", kAbsent);
+DEFINE_bool(use_tiered_cache, false, kAbsent);
 
 // Parameters of benchmarks that are not there.
-DEFINE_int32(deletepercent, 2, kAbsent);
-DEFINE_string(expire_style, "none", kAbsent);
-DEFINE_double(iter_k, 2.517, kAbsent);
-DEFINE_double(iter_sigma, 14.236, kAbsent);
-DEFINE_double(iter_theta, 0.0, kAbsent);
-DEFINE_double(key_dist_a, 0.0, kAbsent);
-DEFINE_double(key_dist_b, 0.0, kAbsent);
-DEFINE_int32(key_id_range, 100000, kAbsent);
-DEFINE_double(keyrange_dist_a, 0.0, kAbsent);
-DEFINE_double(keyrange_dist_b, 0.0, kAbsent);
-DEFINE_double(keyrange_dist_c, 0.0, kAbsent);
-DEFINE_double(keyrange_dist_d, 0.0, kAbsent);
-DEFINE_int64(keyrange_num, 1, kAbsent);
-DEFINE_int64(mix_accesses, -1, kAbsent);
-DEFINE_double(mix_get_ratio, 1.0, kAbsent);
-DEFINE_int64(mix_max_scan_len, 10000, kAbsent);
-DEFINE_int64(mix_max_value_size, 1024, kAbsent);
-DEFINE_double(mix_put_ratio, 0.0, kAbsent);
-DEFINE_double(mix_seek_ratio, 0.0, kAbsent);
+DEFINE_int32(same_value_percentage, 0, kAbsent);
+DEFINE_bool(use_multiscan, false, kAbsent);
+
+// The value that RocksDB's program takes by default is not known here, so every value is refused.
+DEFINE_string(compressed_secondary_cache_compression_level, "", kAbsent);
+DEFINE_string(coro_jobs_per_thread, "", kAbsent);
+DEFINE_string(embedded_blob_min_size, "", kAbsent);
+DEFINE_string(fatal_shutdown_watchdog_seconds, "", kAbsent);
+DEFINE_string(fault_injection_read_after_reads, "", kAbsent);
+DEFINE_string(ingest_external_file_batch_size, "", kAbsent);
+DEFINE_string(ingest_external_file_fill_cache, "", kAbsent);
+DEFINE_string(ingest_external_file_num_batches, "", kAbsent);
+DEFINE_string(ingest_external_file_use_blob, "", kAbsent);
+DEFINE_string(io_dispatcher_max_prefetch_memory_bytes, "", kAbsent);
+DEFINE_string(multiscan_coalesce_threshold, "", kAbsent);
+DEFINE_string(multiscan_max_prefetch_size, "", kAbsent);
+DEFINE_string(multiscan_size, "", kAbsent);
+DEFINE_string(multiscan_stride, "", kAbsent);
+DEFINE_string(multiscan_use_async_io, "", kAbsent);
+DEFINE_string(num_short_wide_columns, "", kAbsent);
+DEFINE_string(num_wide_columns, "", kAbsent);
+DEFINE_string(openandcompact_allow_resumption, "", kAbsent);
+DEFINE_string(openandcompact_cancel_after_millseconds, "", kAbsent);
+DEFINE_string(openandcompact_test_cancel_on_odd, "", kAbsent);
+DEFINE_string(seek_nexts_to_delete, "", kAbsent);
+DEFINE_string(tolerate_io_errors_for_remote_dbs, "", kAbsent);
+
+// Parameters of benchmarks of writes that are not there.
 DEFINE_int32(num_deletion_threads, 1, kAbsent);
-DEFINE_int64(numdistinct, 1000, kAbsent);
-DEFINE_double(sine_a, 1.0, kAbsent);
-DEFINE_double(sine_b, 1.0, kAbsent);
-DEFINE_double(sine_c, 0.0, kAbsent);
-DEFINE_double(sine_d, 1.0, kAbsent);
-DEFINE_bool(sine_mix_rate, false, kAbsent);
-DEFINE_uint64(sine_mix_rate_interval_milliseconds, 10000, kAbsent);
-DEFINE_double(sine_mix_rate_noise, 0.0, kAbsent);
 DEFINE_bool(sine_write_rate, false, kAbsent);
 DEFINE_uint64(sine_write_rate_interval_milliseconds, 10000, kAbsent);
-DEFINE_double(stddev, 2000.0, kAbsent);
-DEFINE_uint64(time_range, 100000, kAbsent);
-DEFINE_double(value_k, 0.2615, kAbsent);
-DEFINE_double(value_sigma, 25.45, kAbsent);
-DEFINE_double(value_theta, 0.0, kAbsent);
 
 // Several databases.
 DEFINE_string(column_family_distribution, "", kAbsent);
@@ -167,14 +175,10 @@ DEFINE_int32(num_multi_db, 0, kAbsent);
 // Comparators.
 DEFINE_bool(use_uint64_comparator, false, kAbsent);
 
-// Traces and reports.
+// Reports.
 DEFINE_bool(build_info, false, kAbsent);
 DEFINE_bool(use_stderr_info_logger, false, kAbsent);
 DEFINE_bool(print_malloc_stats, false, kAbsent);
 DEFINE_bool(report_file_operations, false, kAbsent);
 DEFINE_bool(show_table_properties, false, kAbsent);
 DEFINE_string(statistics_string, "", kAbsent);
-DEFINE_string(trace_file, "", kAbsent);
-DEFINE_double(trace_replay_fast_forward, 1.0, kAbsent);
-DEFINE_int32(trace_replay_threads, 1, kAbsent);
-DEFINE_string(truth_db, "/dev/shm/truth_db/dbbench", kAbsent);

@@ -1,4 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
+
+//
+// A run of one entry of --benchmarks goes through these steps:
+//
+// 1. A benchmark that begins with an empty database is skipped on an existing one, since it would
+//    destroy the user's files; otherwise the database is destroyed and opened again.
+// 2. The plan is made anew from the flags and then changed by the benchmark's setup, so that no
+//    entry of the list sees what an earlier one changed.
+// 3. A step runs in the main thread and prints what it likes. A body runs in all threads, and its
+//    figures are printed when the last thread has ended.
+//
+// Of what changes meanwhile, the threads of a run share only SharedRun, the count of finished
+// operations and the database. Background threads have the lowest ids and run until the count of
+// foreground threads has fallen to zero. A benchmark with background threads therefore ends by its
+// foreground alone.
+
 // Threads are all made and then released together, so that none is measured while others start.
 
 #include "tools/db_bench/runner.h"
@@ -8,6 +24,7 @@
 #include <charconv>
 #include <cstdio>
 #include <latch>
+#include <optional>
 #include <sstream>
 #include <thread>
 
@@ -16,6 +33,7 @@
 #include "tools/db_bench/fail.h"
 #include "tools/db_bench/flags.h"
 #include "tools/db_bench/options_from_flags.h"
+#include "tools/db_bench/tracing.h"
 
 namespace varve::bench {
 
@@ -38,7 +56,9 @@ bool ParseRepeat(std::string_view word, ListEntry* entry) {
   return word[0] == 'W';
 }
 
-// Parses an element from its '[' on.
+// Parses an element from its '[' on. "[X5-W2]" means five runs with an average at the end, after
+// two runs that warm the caches and do not count in it. Each word is optional, and their order is
+// free.
 bool ParseRepeats(std::string_view suffix, ListEntry* entry) {
   if (!suffix.ends_with(']')) return false;
   std::string_view words = suffix.substr(1, suffix.size() - 2);
@@ -60,6 +80,9 @@ bool ParseEntry(const std::string& element, ListEntry* entry) {
   }
   entry->benchmark = FindBenchmark(entry->name);
   if (entry->benchmark != nullptr) {
+    // Without this check the first write of the benchmark would fail, as each write to such a
+    // database needs a timestamp. Names are checked before the database is opened or destroyed, so
+    // that a misspelt list costs no data.
     if (FLAGS_user_timestamp_size == 0 || entry->benchmark->takes_timestamps) return true;
     std::fprintf(stderr, "benchmark '%s' is not supported with --user_timestamp_size\n",
                  entry->name.c_str());
@@ -72,6 +95,9 @@ bool ParseEntry(const std::string& element, ListEntry* entry) {
   return false;
 }
 
+// Refills ten times a second (100 ms): often enough that the load is even, seldom enough that the
+// limiter is not what is measured. The fairness of 10 has no effect, as all requests have one
+// priority.
 std::unique_ptr<RateLimiter> NewLimiter(uint64_t per_second, RateLimiter::Mode mode) {
   if (per_second == 0) return nullptr;
   return std::unique_ptr<RateLimiter>(
@@ -79,6 +105,8 @@ std::unique_ptr<RateLimiter> NewLimiter(uint64_t per_second, RateLimiter::Mode m
 }
 
 void RunWorker(Worker& worker, Benchmark::Body body, bool background) {
+  // The perf level and the counters belong to the thread, so that each worker sets its own. The
+  // worker's thread is new, and its counters therefore start at zero.
   SetPerfLevel(static_cast<PerfLevel>(FLAGS_perf_level));
   PerfContext* const perf = get_perf_context();
   perf->EnablePerLevelPerfContext();
@@ -88,6 +116,8 @@ void RunWorker(Worker& worker, Benchmark::Body body, bool background) {
     worker.stats.AddMessage("PERF_CONTEXT:\n" + perf->ToString());
   }
   worker.stats.Stop();
+  // Counted down after the clock was stopped: what background threads do until they notice is not
+  // within the time of this thread.
   if (!background) worker.run.foreground.fetch_sub(1, std::memory_order_relaxed);
 }
 
@@ -104,12 +134,17 @@ bool ParseBenchmarkList(const std::string& list, std::vector<ListEntry>* entries
   return true;
 }
 
-Runner::Runner(Database* database, uint64_t seed)
+Runner::Runner(Database* database, uint64_t seed, bool traced)
     : database_(database),
       seed_(seed),
-      pool_(std::max({LargestValue(), kLargeValueBytes, static_cast<size_t>(FLAGS_block_size)})) {
+      traced_(traced),
+      // The pool must contain the longest piece that any benchmark takes from it in one go: values
+      // of the flags, those of fill100K, blocks of the codec benchmarks and values of mixgraph.
+      pool_(std::max({LargestValue(), kLargeValueBytes, static_cast<size_t>(FLAGS_block_size),
+                      static_cast<size_t>(FLAGS_mix_max_value_size)})) {
   if (FLAGS_use_existing_keys) {
     existing_keys_ = LoadKeys(database->db());
+    // Every benchmark draws numbers below --num, which thus reach each existing key and no other.
     FLAGS_num = static_cast<int64_t>(existing_keys_.size());
   }
   if (FLAGS_report_interval_seconds > 0) {
@@ -119,6 +154,7 @@ Runner::Runner(Database* database, uint64_t seed)
 }
 
 Plan Runner::NewPlan() const {
+  // A negative count is the default of the flags and stands for --num.
   const auto or_num = [](int64_t count) { return count < 0 ? FLAGS_num : count; };
   Plan plan;
   plan.num = FLAGS_num;
@@ -153,6 +189,10 @@ void Runner::Run(const ListEntry& entry) {
   if (benchmark.step != nullptr) {
     benchmark.step(*database_);
   } else {
+    // The trace covers the body only: what a step does, or opening the database, is no traffic of a
+    // user.
+    std::optional<Tracing> tracing;
+    if (traced_) tracing.emplace(*database_);
     RunThreads(entry, plan);
   }
   std::fflush(stdout);
@@ -182,6 +222,9 @@ void Runner::RunThreads(const ListEntry& entry, const Plan& plan) {
   repeated.ReportFinal(entry.name);
 }
 
+// Runs the body once in new threads. Each thread has a generator of its own, seeded by the
+// process's seed and the number of threads started before. A repeated run therefore draws other
+// keys than the first one, and the same list with the same seed draws the same keys.
 RunStats Runner::RunOnce(const Benchmark& benchmark, const Plan& plan) {
   SharedRun run;
   run.write_limiter = NewLimiter(FLAGS_benchmark_write_rate_limit, RateLimiter::Mode::kWritesOnly);
@@ -199,6 +242,8 @@ RunStats Runner::RunOnce(const Benchmark& benchmark, const Plan& plan) {
         plan, *database_, pool_, keys, seed_, run, id, Random(seed_ + ++threads_started_),
         ThreadStats(id, database_->db(), background ? nullptr : finished)}));
   }
+  // The latch opens when the last thread has arrived, so that RunWorker's clock does not include
+  // the creation of threads.
   std::latch start(count);
   std::vector<std::thread> threads;
   for (const auto& worker : workers) {

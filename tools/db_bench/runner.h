@@ -32,8 +32,8 @@ struct ListEntry {
 // Thread safety: only one thread may use it.
 class Runner {
  public:
-  // `database` is open and must outlive this.
-  Runner(Database* database, uint64_t seed);
+  // `database` is open and must outlive this. With `traced` each benchmark's calls are recorded.
+  Runner(Database* database, uint64_t seed, bool traced);
 
   void Run(const ListEntry& entry);
 
@@ -45,6 +45,7 @@ class Runner {
 
   Database* const database_;
   const uint64_t seed_;
+  const bool traced_;
   const ValuePool pool_;
   std::vector<std::string> existing_keys_;  // With --use_existing_keys.
   // Each thread's seed is seed_ plus its number, counted from 1 over all benchmarks.

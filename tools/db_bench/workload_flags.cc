@@ -22,6 +22,14 @@ bool IsShare(const char* /*flag*/, double value) {
   return value >= 0.0 && value <= 1.0;
 }
 
+bool IsSpeed(const char* /*flag*/, double value) {
+  return value > 0.0;
+}
+
+bool IsThreadCount(const char* /*flag*/, int32_t value) {
+  return value >= 1 && value <= 1024;
+}
+
 }  // namespace
 
 // ---- What to run ----
@@ -100,7 +108,9 @@ DEFINE_int32(seek_nexts, 0, "Steps after each seek");
 DEFINE_bool(reverse_iterator, false, "Those steps go backwards");
 DEFINE_int64(max_scan_distance, 0, "Above 0: bound each scan to so many keys");
 DEFINE_bool(use_tailing_iterator, false, "Seek with tailing iterators");
-DEFINE_int32(readwritepercent, 90, "Percentage of reads in readrandomwriterandom");
+DEFINE_int32(readwritepercent, 90,
+             "Percentage of reads in readrandomwriterandom and randomwithverify");
+DEFINE_int32(deletepercent, 2, "Percentage of deletions in randomwithverify");
 DEFINE_int64(merge_keys, -1,
              "Keys that mergerandom and readrandommergerandom choose from; negative: --num");
 DEFINE_int32(mergereadpercent, 70, "Percentage of merges in readrandommergerandom");
@@ -116,6 +126,47 @@ DEFINE_bool(optimize_multiget_for_io, true, "ReadOptions::optimize_multiget_for_
 DEFINE_bool(rate_limit_user_ops, false, "Charge reads of the user to --rate_limiter_bytes_per_sec");
 DEFINE_bool(rate_limit_auto_wal_flush, false, "Charge log writes to that limiter");
 DEFINE_uint32(write_batch_protection_bytes_per_key, 0, "0 or 8: checksum entries of a WriteBatch");
+
+// ---- Models of users, and other benchmarks ----
+
+DEFINE_int64(mix_accesses, -1, "mixgraph: operations of a thread; negative: --reads");
+DEFINE_double(mix_get_ratio, 1.0, "mixgraph: share of look-ups");
+DEFINE_double(mix_put_ratio, 0.0, "mixgraph: share of writes");
+DEFINE_double(mix_seek_ratio, 0.0, "mixgraph: share of scans");
+DEFINE_int64(mix_max_scan_len, 10000, "mixgraph: steps of the longest scan");
+DEFINE_int64(mix_max_value_size, 1024, "mixgraph: bytes of the largest value");
+DEFINE_int64(keyrange_num, 1, "mixgraph: ranges into which the key space is divided");
+DEFINE_double(keyrange_dist_a, 0.0,
+              "mixgraph: a of a * e^(b x) + c * e^(d x), the share of accesses to range x");
+DEFINE_double(keyrange_dist_b, 0.0, "mixgraph: b of it");
+DEFINE_double(keyrange_dist_c, 0.0, "mixgraph: c of it");
+DEFINE_double(keyrange_dist_d, 0.0, "mixgraph: d of it; all four 0: all ranges alike");
+DEFINE_double(key_dist_a, 0.0,
+              "mixgraph: a of a * x^b, the share of accesses to the x hottest keys of a range");
+DEFINE_double(key_dist_b, 0.0, "mixgraph: b of it; 0: all keys alike");
+DEFINE_double(value_theta, 0.0, "mixgraph: place of the Pareto distribution of sizes of values");
+DEFINE_double(value_k, 0.2615, "mixgraph: its shape");
+DEFINE_double(value_sigma, 25.45, "mixgraph: its scale");
+DEFINE_double(iter_theta, 0.0, "mixgraph: place of the Pareto distribution of lengths of scans");
+DEFINE_double(iter_k, 2.517, "mixgraph: its shape");
+DEFINE_double(iter_sigma, 14.236, "mixgraph: its scale");
+DEFINE_bool(sine_mix_rate, false,
+            "mixgraph: hold operations back to a * sin(b t + c) + d a second, t in seconds");
+DEFINE_uint64(sine_mix_rate_interval_milliseconds, 10000,
+              "Time from one change of that rate to the next");
+DEFINE_double(sine_mix_rate_noise, 0.0, "Share by which that rate is off at random");
+DEFINE_double(sine_a, 1.0, "a of it");
+DEFINE_double(sine_b, 1.0, "b of it");
+DEFINE_double(sine_c, 0.0, "c of it");
+DEFINE_double(sine_d, 1.0, "d of it");
+DEFINE_int32(key_id_range, 100000, "timeseries: sources of events");
+DEFINE_uint64(time_range, 100000, "timeseries: events of all sources after which one is old");
+DEFINE_string(expire_style, "none", "timeseries: what is done to old events: none or delete");
+DEFINE_int64(numdistinct, 1000, "randomreplacekeys: keys that exist at a time");
+DEFINE_double(stddev, 2000.0,
+              "randomreplacekeys: standard deviation of the numbers of keys that are replaced");
+DEFINE_bool(use_single_deletes, true, "randomreplacekeys: replace keys with SingleDelete");
+DEFINE_string(truth_db, "/dev/shm/truth_db/dbbench", "verify: database to compare with");
 
 // ---- Reports ----
 
@@ -139,6 +190,13 @@ DEFINE_uint64(slow_usecs, 1000000,
               "With --histogram: operations of so many microseconds are named");
 DEFINE_bool(confidence_interval_only, false, "Repeated runs: print the 95% interval only");
 
+// --- Traces.
+DEFINE_string(trace_file, "",
+              "Record the calls of each benchmark here, the last one's stay; replay makes them");
+DEFINE_double(trace_replay_fast_forward, 1.0,
+              "replay: speed; 2 takes half of the time that the calls took");
+DEFINE_int32(trace_replay_threads, 1, "replay: threads that make the calls, 1 to 1024");
+
 // --- Transactions.
 DEFINE_bool(transaction_db, false, "Open for pessimistic transactions: each write is one");
 DEFINE_bool(optimistic_transaction_db, false, "Open for optimistic transactions");
@@ -151,6 +209,7 @@ DEFINE_uint64(transaction_lock_timeout, 100,
               "randomtransaction: milliseconds that a lock is waited for");
 
 DEFINE_validator(readwritepercent, &IsPercentage);
+DEFINE_validator(deletepercent, &IsPercentage);
 DEFINE_validator(mergereadpercent, &IsPercentage);
 DEFINE_validator(threads, &IsPositive);
 DEFINE_validator(key_size, &IsPositive);
@@ -158,3 +217,5 @@ DEFINE_validator(user_timestamp_size, &IsTimestampSize);
 DEFINE_validator(num_column_families, &IsPositive);
 DEFINE_validator(ops_between_duration_checks, &IsPositive);
 DEFINE_validator(overwrite_probability, &IsShare);
+DEFINE_validator(trace_replay_fast_forward, &IsSpeed);
+DEFINE_validator(trace_replay_threads, &IsThreadCount);

@@ -1,10 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// The expected state of a key is a range after a kill: `last` is what the worker wrote last, with a
+// pending change that may have happened or not, and `floor` what is known to have survived (a
+// flush, a sync, or an earlier opening). Adopt judges what is found after an opening:
+//
+//     equal to `last`, without or with the pending change     right
+//     between `floor` and `last`                              right, if the options may lose writes
+//     anything else                                           LOST
+//
+// and takes it as the state from which the run goes on, so that one fault is told once. A family
+// that was being dropped and created again when the process was killed may be empty or whole.
+//
+// WRONG is a wrong answer of an open database, LOST what an opening lacks. Both are counted in the
+// expected state, which outlives the process.
+
 #include "tools/db_stress/database.h"
 
 #include <algorithm>
 #include <cstdio>
 
 #include "varve/comparator.h"
+#include "varve/utilities/db_ttl.h"
 
 #include "tools/db_stress/flags.h"
 
@@ -14,6 +30,7 @@ namespace {
 
 constexpr uint64_t kFindingsTold = 40;
 
+// All bytes are 0xff, so that a read at it sees every write.
 // The greatest timestamp.
 const std::string kLatest(8, '\xff');
 const Slice kLatestSlice(kLatest);
@@ -53,6 +70,10 @@ bool Database::stamped() {
   return FLAGS_user_timestamp_size != 0;
 }
 
+bool Database::has_lifetimes() {
+  return FLAGS_ttl != -1;
+}
+
 ReadOptions Database::Now() const {
   ReadOptions read;
   if (stamped()) read.timestamp = &kLatestSlice;
@@ -75,11 +96,16 @@ void Database::Lost(const std::string& what) {
   Finding("LOST", what);
 }
 
+// Lists the run's own families first, since handles_ is indexed by their numbers, and after them
+// those that a worker of a killed process left. Opening requires all that exist. A missing one is
+// reported as lost and listed nevertheless: create_missing_column_families makes it again, and the
+// run can go on to its end.
 bool Database::ListFamilies(std::vector<ColumnFamilyDescriptor>* families) {
   for (uint32_t i = 0; i < expected_->families(); i++) {
     families->emplace_back(FamilyName(i), options_.family);
   }
   std::vector<std::string> names;
+  // There is no database yet, or a damaged one, of which the opening itself tells.
   if (!DB::ListColumnFamilies(options_.db, directory_, &names).ok()) return true;
   for (const auto& family : *families) {
     const bool there = std::ranges::find(names, family.name) != names.end();
@@ -98,6 +124,21 @@ bool Database::ListFamilies(std::vector<ColumnFamilyDescriptor>* families) {
   return true;
 }
 
+Status Database::OpenPlain(const DBOptions& options, const std::string& path,
+                           const std::vector<ColumnFamilyDescriptor>& families, bool read_only,
+                           std::vector<ColumnFamilyHandle*>* handles, DB** db) {
+  if (has_lifetimes()) {
+    DBWithTTL* opened = nullptr;
+    const std::vector<int32_t> lifetimes(families.size(), FLAGS_ttl);
+    const Status s =
+        DBWithTTL::Open(options, path, families, handles, &opened, lifetimes, read_only);
+    *db = opened;
+    return s;
+  }
+  if (!read_only) return DB::Open(options, path, families, handles, db);
+  return DB::OpenForReadOnly(options, path, families, handles, db);
+}
+
 Status Database::OpenFamilies(const std::vector<ColumnFamilyDescriptor>& families) {
   DB* db = nullptr;
   Status s;
@@ -112,7 +153,7 @@ Status Database::OpenFamilies(const std::vector<ColumnFamilyDescriptor>& familie
     s = OptimisticTransactionDB::Open(options_.db, directory_, families, &handles_, &optimistic_);
     db = optimistic_;
   } else {
-    s = DB::Open(options_.db, directory_, families, &handles_, &db);
+    s = OpenPlain(options_.db, directory_, families, /*read_only=*/false, &handles_, &db);
   }
   db_.reset(db);
   return s;
@@ -137,6 +178,7 @@ bool Database::TryOpen() {
     Lost("the database does not open: " + s.ToString());
     return false;
   }
+  // Drops the temporary families, which are the last ones of the list.
   while (handles_.size() > expected_->families()) {
     const Status dropped = db_->DropColumnFamily(handles_.back());
     if (!dropped.ok()) Wrong("DropColumnFamily: " + dropped.ToString());
@@ -173,6 +215,9 @@ bool Database::Close() {
   return s.ok();
 }
 
+// Nothing found equals every state that does not exist, whatever its base. With losses, nothing is
+// also right if the floor was nothing, or if the base has risen above the floor's: then a deletion
+// may lie between. A put raises the base as well, so that this test is lenient.
 void Database::Adopt(const KeyId& key, const Status& status, const Slice& value, bool lossy) {
   const KeyState last = expected_->Get(key);
   const KeyState floor = expected_->Floor(key);
@@ -199,11 +244,14 @@ void Database::Adopt(const KeyId& key, const Status& status, const Slice& value,
            ", " + Describe(key, last));
     }
   }
+  // A later put then has a base that no value of the key had before. Its old values, should they
+  // come back, are told from new ones.
   if (!found.exists()) found.base = last.After().base;
   expected_->Set(key, found);
   expected_->SetFloor(key, found);
 }
 
+// Runs before any worker, so that the answer to each Get is a fixed one.
 void Database::AdoptAll(bool after_kill) {
   const bool lossy = after_kill && expected_->lossy();
   const uint32_t question = expected_->family_in_question();
@@ -224,6 +272,8 @@ void Database::AdoptAll(bool after_kill) {
   expected_->SetFamilyInQuestion(Expected::kNoFamily);
 }
 
+// Walks the scan and the numbers of the keys side by side: a key that the scan shows out of turn
+// makes all later comparisons fail, and the first finding names the place.
 void Database::VerifyAll() {
   for (uint32_t family = 0; family < expected_->families(); family++) {
     ReadOptions read = Now();
@@ -254,6 +304,8 @@ void Database::VerifyAll() {
   }
 }
 
+// Returns the states without their pending changes: acknowledged writes are in a memtable or the
+// log, a pending one may not be there yet.
 std::vector<KeyState> Database::StatesOf(uint32_t family) const {
   std::vector<KeyState> states(expected_->keys());
   for (uint64_t n = 0; n < states.size(); n++) states[n] = expected_->Get({family, n}).Settled();
@@ -274,8 +326,12 @@ void Database::RaiseFloors(uint32_t family, const std::vector<KeyState>& states)
   }
 }
 
+// The family is in question from before the drop until after the creation. A process that is killed
+// in between leaves it whole, missing or empty, and AdoptAll accepts each. Requires that the caller
+// holds in_use exclusively, as the handle is replaced.
 void Database::ClearFamily(uint32_t family) {
   expected_->SetFamilyInQuestion(family);
+  // Snapshots that workers hold are of the family that goes away; LookAt skips them by this number.
   generations_[family]++;
   Status s = db_->DropColumnFamily(handles_[family]);
   if (!s.ok()) Wrong("DropColumnFamily: " + s.ToString());
@@ -295,6 +351,9 @@ void Database::Flush(uint32_t family) {
   RaiseFloors(family, states);
 }
 
+// Raises the floors of all families, as they share the log. A plain flush of the log's buffer is
+// enough: what the kernel has survives the death of the process, which is the only kind of failure
+// here.
 void Database::SyncLog(bool sync) {
   std::vector<std::vector<KeyState>> states;
   for (uint32_t family = 0; family < expected_->families(); family++) {
@@ -302,6 +361,7 @@ void Database::SyncLog(bool sync) {
   }
   const Status s = db_->FlushWAL(sync);
   if (!s.ok()) return Wrong("FlushWAL: " + s.ToString());
+  // Some writes are not in the log, and the states do not tell which.
   if (options_.no_log_one_in != 0) return;
   for (uint32_t family = 0; family < states.size(); family++) RaiseFloors(family, states[family]);
 }

@@ -61,6 +61,12 @@ class Database {
   const StressOptions& options() const { return options_; }
   // stamped() returns true if keys have timestamps. Now() returns read options for the latest time.
   [[nodiscard]] static bool stamped();
+  // True with --ttl; db() is a DBWithTTL then.
+  [[nodiscard]] static bool has_lifetimes();
+  // Opens a database without transactions: db(), or a copy of it.
+  static Status OpenPlain(const DBOptions& options, const std::string& path,
+                          const std::vector<ColumnFamilyDescriptor>& families, bool read_only,
+                          std::vector<ColumnFamilyHandle*>* handles, DB** db);
   [[nodiscard]] ReadOptions Now() const;
 
   // Counts and prints a finding. The database goes on.

@@ -21,6 +21,9 @@ DEFINE_bool(destroy_db_initially, true, "Begin with an empty database");
 DEFINE_bool(random_options, true, "Draw options of the database for each opening");
 DEFINE_int32(user_timestamp_size, 0, "Bytes of user timestamps: 0 or 8");
 DEFINE_bool(persist_user_defined_timestamps, true, "Store them in tables");
+DEFINE_int32(ttl, -1,
+             "Open as a DBWithTTL with this lifetime, in seconds: an hour or more, as entries must "
+             "not expire; -1: open as a DB");
 
 DEFINE_int32(readpercent, 30, "Get and GetMergeOperands; the percentages add up to 100");
 DEFINE_int32(prefixpercent, 5, "Scans of a prefix");
@@ -31,9 +34,13 @@ DEFINE_int32(delrangepercent, 2, "DeleteRange");
 DEFINE_int32(iterpercent, 8, "Iterators, both ways, with bounds");
 DEFINE_int32(multigetpercent, 7, "MultiGet, half of them at a snapshot");
 DEFINE_int32(nooverwritepercent, 6, "Share of keys that are never overwritten");
+DEFINE_int32(use_put_entity_one_in, 6,
+             "Put writes an entity; 0: never. Not with user timestamps, nor "
+             "with --ttl");
 
 DEFINE_int32(flush_one_in, 500, "Flush; 0: never, as below");
 DEFINE_int32(compact_range_one_in, 1500, "CompactRange");
+DEFINE_int32(set_style_one_in, 3000, "Set another compaction style, and blob options");
 DEFINE_int32(clear_column_family_one_in, 6000, "Drop a family and make it again");
 DEFINE_int32(temporary_family_one_in, 3000, "Make a family beside the others, use and drop it");
 DEFINE_int32(acquire_snapshot_one_in, 100, "Take a snapshot");
@@ -64,3 +71,11 @@ DEFINE_string(
 DEFINE_uint64(write_buffer_size, 256 << 10, "Bytes of a memtable, unless drawn");
 DEFINE_uint64(target_file_size_base, 128 << 10, "Bytes of a table, unless drawn");
 DEFINE_string(compression_type, "snappy", "Codec of tables, unless drawn");
+DEFINE_bool(enable_blob_files, false,
+            "Keep values apart; these options of blob files are drawn, too");
+DEFINE_uint64(min_blob_size, 16, "Bytes of a value that is kept apart");
+DEFINE_uint64(blob_file_size, 64 << 10, "Bytes of a blob file");
+DEFINE_bool(enable_blob_garbage_collection, true, "Write values of old blob files anew");
+DEFINE_double(blob_garbage_collection_age_cutoff, 0.5, "Share of blob files that are old");
+DEFINE_double(blob_garbage_collection_force_threshold, 0.5,
+              "Share of garbage that starts compactions");

@@ -23,6 +23,8 @@ namespace {
 
 constexpr int kValueUnit = 16;  // unit of --value_size_mult
 constexpr uint64_t kKeysLeast = 32;
+// Long enough that nothing expires during a run: the expected state knows no lifetimes.
+constexpr int kLifetimeLeast = 3600;
 
 bool CheckFlags() {
   const int shares = FLAGS_readpercent + FLAGS_prefixpercent + FLAGS_writepercent +
@@ -51,6 +53,10 @@ bool CheckFlags() {
   const bool in_transactions = FLAGS_use_txn || FLAGS_use_optimistic_txn;
   if (in_transactions && FLAGS_user_timestamp_size != 0) {
     wrong = "transactions are not supported with --user_timestamp_size";
+  }
+  if (FLAGS_ttl != -1 && FLAGS_ttl < kLifetimeLeast) wrong = "--ttl: -1, or 3600 and more";
+  if (FLAGS_ttl != -1 && (in_transactions || FLAGS_user_timestamp_size != 0)) {
+    wrong = "--ttl is not supported with transactions or --user_timestamp_size";
   }
   if (FLAGS_use_optimistic_txn && FLAGS_write_mode == "unordered") {
     wrong = "--use_optimistic_txn is not supported with --write_mode=unordered";
@@ -105,6 +111,8 @@ int Main(int argc, char** argv) {
       number(totals.operations), number(totals.wrong), number(totals.lost), number(totals.crashes),
       number(totals.hangs), number(FLAGS_seed), spent.count());
   const bool clean = totals.wrong + totals.lost + totals.crashes + totals.hangs == 0;
+  // Fewer operations than the last round makes would mean that the run ended early without a
+  // finding. After a failure the files stay for an investigation.
   if (!clean || totals.operations < OperationsDue()) return 1;
   std::filesystem::remove_all(directory, ignored);
   std::filesystem::remove_all(state_folder, ignored);

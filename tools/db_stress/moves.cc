@@ -37,6 +37,11 @@ class TellsPuts final : public WriteBatch::Handler {
     if (family == family_id_ && key == Slice(key_)) values.push_back(value.ToString());
     return Status::OK();
   }
+  Status PutEntityCF(uint32_t family, const Slice& key, const Slice& entity) override {
+    PinnableWideColumns columns;
+    const Status s = columns.SetWideColumnValue(entity);
+    return s.ok() ? PutCF(family, key, columns.columns().front().value()) : s;
+  }
   Status DeleteCF(uint32_t, const Slice&) override { return Status::OK(); }
   Status SingleDeleteCF(uint32_t, const Slice&) override { return Status::OK(); }
   Status DeleteRangeCF(uint32_t, const Slice&, const Slice&) override { return Status::OK(); }
@@ -73,6 +78,8 @@ std::vector<KeyState> Worker::StatesOf(uint32_t family, bool floors) {
   return states;
 }
 
+// `before` was read before the copy began and `after` when it was complete, for all keys. Each key
+// is judged for itself: that a copy is of one moment is not checked.
 void Worker::JudgeMoved(const char* how, DB* moved, ColumnFamilyHandle* of, uint32_t family,
                         const std::vector<KeyState>& before, const std::vector<KeyState>& after) {
   std::string value;
@@ -89,8 +96,10 @@ void Worker::LookAtMoved(const char* how, const std::string& path, uint32_t fami
   std::vector<ColumnFamilyDescriptor> families = {{FamilyName(0), database_->options().family}};
   if (family != 0) families.emplace_back(FamilyName(family), database_->options().family);
   std::vector<ColumnFamilyHandle*> handles;
-  std::unique_ptr<DB> moved;
-  const Status s = DB::OpenForReadOnly(options, path, families, &handles, &moved);
+  DB* opened = nullptr;
+  const Status s =
+      Database::OpenPlain(options, path, families, /*read_only=*/true, &handles, &opened);
+  const std::unique_ptr<DB> moved(opened);
   if (!s.ok()) return database_->Wrong(std::string(how) + " does not open: " + s.ToString());
   JudgeMoved(how, moved.get(), handles.back(), family, before, after);
   for (ColumnFamilyHandle* const one : handles) {
@@ -156,6 +165,8 @@ void Worker::Ingest() {
   SstFileWriter writer(EnvOptions(), Options(options.db, options.family),
                        dice_.OneIn(2) ? handle(first.family) : nullptr);
   Status s = writer.Open(path);
+  // The new states are computed while the file is written, and become pending only when the file is
+  // complete: a kill up to there changes nothing in the database.
   std::vector<KeyState> after;
   for (uint64_t n = first.number; n < end && s.ok(); n++) {
     const KeyId key{first.family, n};
@@ -179,6 +190,7 @@ void Worker::Ingest() {
   Remove(path);
 }
 
+// Reads up to `newest`. Requires records without gaps: each begins where the last one ended.
 Status Worker::ReadStream(ChangeStream* stream, SequenceNumber newest, WriteBatch::Handler* tells) {
   ChangeRecord record;
   for (SequenceNumber next = stream->position(); next <= newest;) {
@@ -208,6 +220,8 @@ void Worker::FollowChanges() {
   ChangeStreamOptions of_stream;
   of_stream.name = "stress-" + std::to_string(id_);
   db()->DropChangeStream(of_stream.name).PermitUncheckedError();  // of a killed process
+  of_stream.durable_only = dice_.OneIn(3);
+  if (dice_.OneIn(2)) of_stream.max_idle_seconds = 3600;
   std::unique_ptr<ChangeStream> stream;
   Status s = db()->OpenChangeStream(of_stream, &stream);
   if (!s.ok()) return database_->Wrong("OpenChangeStream: " + s.ToString());
@@ -215,11 +229,13 @@ void Worker::FollowChanges() {
   for (uint64_t i = dice_.Below(kStreamedMost); i > 0; i--) {
     const uint32_t base = expected().Get(key).base;
     PutLocked(key);
+    // A transaction may have been rolled back: then nothing is due.
     const KeyState now = expected().Get(key);
     if (now.base != base) due.push_back(BaseValue(key, now.base));
   }
   const SequenceNumber newest = db()->GetLatestSequenceNumber();
-  s = db()->FlushWAL(/*sync=*/false);  // what a log still has in a buffer is not read
+  // Records that a log still holds in a buffer are not read.
+  s = db()->FlushWAL(/*sync=*/of_stream.durable_only);
   TellsPuts tells(handle(key.family)->GetID(), key.number);
   if (s.ok()) s = ReadStream(stream.get(), newest, &tells);
   if (!s.ok()) database_->Wrong("a change stream: " + s.ToString());
@@ -267,6 +283,8 @@ void Worker::Move() {
   const auto one_in = [this](int n) { return dice_.OneIn(static_cast<uint64_t>(n)); };
   if (one_in(FLAGS_checkpoint_one_in)) MakeCheckpoint();
   if (one_in(FLAGS_backup_one_in)) MakeBackup();
+  // Files, streams and secondaries have values with the times of their writing.
+  if (Database::has_lifetimes()) return;
   if (one_in(FLAGS_ingest_external_file_one_in) && !Database::stamped()) Ingest();
   if (one_in(FLAGS_change_stream_one_in)) FollowChanges();
   if (one_in(FLAGS_secondary_one_in)) FollowAsSecondary();

@@ -10,6 +10,10 @@
 
 namespace varve::stress {
 
+// Without locks the key may change during the read. `before` was read before the call and `after`
+// when it had returned, so that the answer lies between before.Settled() and after.After(). Nothing
+// may be found if the key did not exist at either end, counting pending changes, or if the base has
+// moved: a deletion may lie between.
 void Worker::JudgeBetween(const char* how, const KeyId& key, const KeyState& before,
                           const KeyState& after, const Status& status, const Slice& value) {
   expected().counts().checks++;
@@ -41,7 +45,22 @@ void Worker::ExpectState(const char* how, const KeyId& key, const KeyState& stat
   database_->Wrong(std::string(how) + ": " + status.ToString() + ": " + Describe(key, state));
 }
 
+// An entity has its key in a second column, whatever was merged into the default one.
+void Worker::GetEntity() {
+  const KeyId key = RandomKey();
+  const std::string bytes = KeyBytes(key.number);
+  const KeyLocks::Held held = database_->locks().Lock(key);
+  PinnableWideColumns entity;
+  const Status s = db()->GetEntity(database_->Now(), handle(key.family), bytes, &entity);
+  const WideColumns& columns = entity.columns();
+  ExpectExactly("GetEntity", key, s, columns.empty() ? Slice() : columns.front().value());
+  if (!s.ok() || columns.size() == 1) return;
+  if (columns.size() == 2 && columns.back() == WideColumn("key", bytes)) return;
+  database_->Wrong("GetEntity: other columns: " + Describe(key, expected().Get(key)));
+}
+
 void Worker::Get() {
+  if (!Database::has_lifetimes() && dice_.OneIn(6)) return GetEntity();
   const KeyId key = RandomKey();
   PinnableSlice value;
   if (dice_.OneIn(3)) {
@@ -88,6 +107,7 @@ void Worker::MultiGet() {
   for (size_t i = 0; i < keys.size(); i++) {
     Judge(snapshot == nullptr ? "MultiGet" : "MultiGet at a snapshot", keys[i], before[i],
           statuses[i], values[i]);
+    // Two reads at one snapshot must agree, whatever was written in between.
     if (snapshot == nullptr || i % 4 != 0) continue;
     std::string again;
     const Status s = db()->Get(read, handle(family), slices[i], &again);
@@ -143,6 +163,8 @@ void Worker::Scan() {
 // Scans the keys that share seven bytes, without locks.
 void Worker::ScanPrefix() {
   const KeyId from = RandomKey();
+  // Keys begin with a big-endian number, so that the first seven bytes are shared by 256
+  // neighbours. The prefix extractor, if one is drawn, takes those seven.
   const uint64_t first = from.number / 256 * 256;
   const uint64_t end = std::min(first + 256, expected().keys());
   std::vector<KeyState> before;
@@ -152,6 +174,7 @@ void Worker::ScanPrefix() {
   const bool extracts = database_->options().family.prefix_extractor != nullptr;
   const std::string upper = KeyBytes(end);
   const Slice upper_slice(upper);
+  // Without an extractor nothing ends the scan at the prefix.
   if (!extracts) read.iterate_upper_bound = &upper_slice;
   const std::unique_ptr<Iterator> it(db()->NewIterator(read, handle(from.family)));
   uint64_t next = from.number;

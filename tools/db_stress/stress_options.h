@@ -36,6 +36,7 @@ struct StressOptions {
   uint32_t no_log_one_in = 0;  // writes that skip the log
   // Room for tables in the database's directory; the excess goes to another one.
   uint64_t fast_bytes = UINT64_MAX;
+  bool takes_ranges = true;  // false: tables cannot hold range deletions
   std::string description;
 
   // True if every acknowledged write survives a kill.

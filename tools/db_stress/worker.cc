@@ -1,4 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// One thread of operations. Each turn makes one operation of a key, then perhaps some of
+// maintenance and some that move data, all under the shared in_use. Clearing a family and verifying
+// everything need it exclusively, so that they come after the shared lock has been released: it
+// cannot be upgraded.
+
 #include "tools/db_stress/worker.h"
 
 #include "tools/db_stress/flags.h"
@@ -10,7 +16,8 @@ Worker::Worker(Database* database, uint32_t id, uint64_t seed)
 
 KeyId Worker::RandomKey() {
   const uint64_t keys = expected().keys();
-  // Half of the operations use a sixteenth of the keys.
+  // Half of the operations use a sixteenth of the keys. Hot keys are where merges pile up and
+  // concurrent changes of a key meet.
   const uint64_t number = dice_.OneIn(2) ? dice_.Below(keys) : dice_.Below(keys / 16 + 1) * 16;
   return {RandomFamily(), number % keys};
 }
@@ -38,6 +45,8 @@ void Worker::Run(uint64_t operations) {
   }
 }
 
+// Percentages are subtracted in turn until the number falls below zero. CheckFlags has made sure
+// that they add up to 100, which leaves the rest to MultiGet.
 void Worker::Step() {
   auto dice = static_cast<int>(dice_.Below(100));
   if ((dice -= FLAGS_readpercent) < 0) return dice_.OneIn(5) ? GetOperands() : Get();
@@ -60,6 +69,18 @@ void Worker::Maintain() {
     const Status s = db()->CompactRange(CompactRangeOptions(), handle(RandomFamily()),
                                         dice_.OneIn(2) ? &begin_slice : nullptr, nullptr);
     if (!s.ok()) database_->Wrong("CompactRange: " + s.ToString());
+  }
+  if (FLAGS_random_options && one_in(FLAGS_set_style_one_in)) {
+    // Changes the style of a running family: a compaction that was picked for one style may end
+    // under another.
+    const char* const style =
+        dice_.OneIn(2) ? "kCompactionStyleUniversal" : "kCompactionStyleLevel";
+    const Status s = db()->SetOptions(
+        handle(RandomFamily()),
+        {{"compaction_style", style},
+         {"enable_blob_garbage_collection", dice_.OneIn(2) ? "true" : "false"},
+         {"blob_garbage_collection_force_threshold", dice_.OneIn(2) ? "0.2" : "0.8"}});
+    if (!s.ok()) database_->Wrong("SetOptions: " + s.ToString());
   }
   if (one_in(FLAGS_verify_checksum_one_in)) {
     const Status s = db()->VerifyChecksum();

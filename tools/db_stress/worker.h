@@ -62,6 +62,7 @@ class Worker {
 
   // --- reads.cc
   void Get();
+  void GetEntity();
   void GetOperands();
   void MultiGet();
   void Scan();

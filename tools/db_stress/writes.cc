@@ -25,6 +25,7 @@ std::string Worker::NextTimestamp() {
   return bytes;
 }
 
+// They are put once and then deleted by SingleDelete, which requires exactly that of its keys.
 bool Worker::IsNeverOverwritten(uint64_t number) const {
   // These keys are the last ones, so that range deletions can avoid them.
   const uint64_t keys = database_->expected().keys();
@@ -40,6 +41,7 @@ void Worker::Apply(const KeyId& key, Change change, const WriteOptions& options,
   const Status s = database_->has_transactions()
                        ? Transact(key, before, after, options, add, &changed)
                        : write(after);
+  // The change stays pending: a write that failed may have taken effect or not.
   if (!s.ok()) return database_->Wrong("a write: " + s.ToString() + ": " + Describe(key, before));
   expected().Set(key, changed ? after : before);
 }
@@ -55,15 +57,21 @@ void Worker::PutLocked(const KeyId& key) {
   const WriteOptions write = database_->options().DrawWriteOptions(key.number, &dice_);
   ColumnFamilyHandle* const family = handle(key.family);
   const std::string bytes = KeyBytes(key.number);
+  const bool entity = FLAGS_use_put_entity_one_in > 0 && !Database::stamped() &&
+                      !Database::has_lifetimes() &&
+                      dice_.OneIn(static_cast<uint64_t>(FLAGS_use_put_entity_one_in));
   Apply(
       key, Change::kPut, write,
       [&](const KeyState& after) {
         const std::string value = BaseValue(key, after.base);
+        if (entity) return db()->PutEntity(write, family, bytes, {{"key", bytes}, {"", value}});
         if (!Database::stamped()) return db()->Put(write, family, bytes, value);
         return db()->Put(write, family, bytes, NextTimestamp(), value);
       },
       [&](Transaction* txn, const KeyState& after) {
-        return txn->Put(family, bytes, BaseValue(key, after.base));
+        const std::string value = BaseValue(key, after.base);
+        return entity ? txn->PutEntity(family, bytes, {{"key", bytes}, {"", value}})
+                      : txn->Put(family, bytes, value);
       });
 }
 
@@ -111,7 +119,11 @@ void Worker::Delete() {
       });
 }
 
+// All keys of the range become pending before the call and are settled one by one after it. The
+// worker holds the locks of all of them meanwhile, so that no other change of these keys comes in
+// between.
 void Worker::DeleteRange() {
+  if (!database_->options().takes_ranges) return Delete();
   const KeyId first = RandomKey();
   uint64_t end = std::min(first.number + 1 + dice_.Below(kRangeMost), expected().keys());
   while (end > first.number && IsNeverOverwritten(end - 1)) end--;
@@ -139,6 +151,7 @@ void Worker::TemporaryFamily() {
   const std::string name =
       "temporary-" + std::to_string(id_) + "-" + std::to_string(temporaries_++);
   ColumnFamilyOptions options = database_->options().family;
+  // Its keys have no timestamps, whatever those of the other families have.
   options.comparator = BytewiseComparator();
   options.persist_user_defined_timestamps = true;
   ColumnFamilyHandle* family = nullptr;

@@ -39,6 +39,8 @@ void Cleanable::Adopt(Node* node) {
 void Cleanable::DelegateCleanupsTo(Cleanable* other) {
   VARVE_ASSERT(other != nullptr && other != this);
   if (first_.function == nullptr) return;
+  // The only step that allocates comes first: if it throws, this object still has all of its
+  // cleanups. The nodes of the rest change owners without an allocation.
   other->RegisterCleanup(first_.function, first_.arg1, first_.arg2);
   Node* rest = first_.next;
   first_ = Node{};
@@ -107,15 +109,16 @@ Cleanable* SharedCleanablePtr::get() {
   return shared_;
 }
 
+// A registration that finds no memory throws, and leaves the reference with the pointer.
 void SharedCleanablePtr::RegisterCopyWith(Cleanable* target) {
-  if (shared_ == nullptr) return;
-  shared_->Ref();
-  target->RegisterCleanup(&Shared::UnrefAsCleanup, shared_, nullptr);
+  SharedCleanablePtr copy(*this);
+  copy.MoveAsCleanupTo(target);
 }
 
 void SharedCleanablePtr::MoveAsCleanupTo(Cleanable* target) {
   if (shared_ == nullptr) return;
-  target->RegisterCleanup(&Shared::UnrefAsCleanup, std::exchange(shared_, nullptr), nullptr);
+  target->RegisterCleanup(&Shared::UnrefAsCleanup, shared_, nullptr);
+  shared_ = nullptr;
 }
 
 }  // namespace varve

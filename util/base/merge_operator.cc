@@ -11,8 +11,43 @@
 
 namespace varve {
 
+namespace {
+
+// Merges onto the default column of an entity, and copies its other columns.
+bool MergeDefaultColumn(const MergeOperator& merger,
+                        const MergeOperator::MergeOperationInputV3& merge_in,
+                        const WideColumns& columns,
+                        MergeOperator::MergeOperationOutputV3* merge_out) {
+  const bool has_default = !columns.empty() && columns.front().name() == kDefaultWideColumnName;
+  const Slice base = has_default ? columns.front().value() : Slice();
+  const MergeOperator::MergeOperationInput in(merge_in.key, &base, merge_in.operand_list,
+                                              merge_in.logger);
+  std::string merged;
+  Slice operand(nullptr, 0);
+  MergeOperator::MergeOperationOutput out(merged, operand);
+  const bool ok = merger.FullMergeV2(in, &out);
+  merge_out->op_failure_scope = out.op_failure_scope;
+  if (!ok) return false;
+  if (operand.data() != nullptr) merged.assign(operand.data(), operand.size());
+  MergeOperator::MergeOperationOutputV3::NewColumns result;
+  result.reserve(columns.size() + 1);
+  result.emplace_back(kDefaultWideColumnName.ToString(), std::move(merged));
+  for (size_t i = has_default ? 1 : 0; i < columns.size(); i++) {
+    result.emplace_back(columns[i].name().ToString(), columns[i].value().ToString());
+  }
+  merge_out->new_value = std::move(result);
+  return true;
+}
+
+}  // namespace
+
+// The chain of defaults: V3 calls V2, V2 calls the oldest form with copies of the operands. A
+// program overrides the newest form that it knows.
 bool MergeOperator::FullMergeV3(const MergeOperationInputV3& merge_in,
                                 MergeOperationOutputV3* merge_out) const {
+  if (const auto* const columns = std::get_if<WideColumns>(&merge_in.existing_value)) {
+    return MergeDefaultColumn(*this, merge_in, *columns, merge_out);
+  }
   auto* const new_value = std::get_if<std::string>(&merge_out->new_value);
   if (new_value == nullptr) return false;
   Slice operand(nullptr, 0);
@@ -37,6 +72,8 @@ bool MergeOperator::PartialMergeMulti(const Slice& key, const std::deque<Slice>&
                                       std::string* new_value, Logger* logger) const {
   if (operand_list.size() < 2) return false;
   std::string merged;
+  // Folds from the oldest operand on; the order of operands must not change, but where they are
+  // joined first may.
   Slice left = operand_list.front();
   for (auto right = operand_list.begin() + 1; right != operand_list.end(); ++right) {
     std::string next;

@@ -8,12 +8,15 @@
 
 #include <zlib.h>
 
+#include <memory>
+
 #include "util/coding/varint.h"
 
 namespace varve::block_framing {
 namespace {
 
 constexpr const char* kZlibName = "Zlib";
+// The format's bound: a match of 258 bytes takes at least two bits, so a byte yields four of them.
 constexpr uint64_t kZlibMaxExpansion = 1032;
 constexpr int kMemoryLevel = 8;
 // Readers accept the output of any smaller window.
@@ -42,11 +45,13 @@ class Zlib final : public Codec {
                      options.strategy) != Z_OK) {
       return false;
     }
+    const std::unique_ptr<z_stream, decltype(&deflateEnd)> ended(&stream, &deflateEnd);
     bool done = dict.empty() || deflateSetDictionary(&stream, InputBytes(dict),
                                                      static_cast<uInt>(dict.size())) == Z_OK;
     output->clear();
     PutVarint32(output, static_cast<uint32_t>(input.size()));
     const size_t prefix = output->size();
+    // With so much room one call suffices.
     const size_t capacity = deflateBound(&stream, static_cast<uLong>(input.size()));
     output->resize(prefix + capacity);
     stream.next_in = const_cast<Bytef*>(InputBytes(input));
@@ -55,7 +60,6 @@ class Zlib final : public Codec {
     stream.avail_out = static_cast<uInt>(capacity);
     done = done && deflate(&stream, Z_FINISH) == Z_STREAM_END;
     output->resize(prefix + capacity - stream.avail_out);
-    deflateEnd(&stream);
     return done;
   }
 

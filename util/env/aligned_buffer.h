@@ -4,11 +4,14 @@
 // Provides memory whose start is aligned for direct I/O.
 
 #include <cstddef>
+#include <cstdint>
 #include <cstdlib>
 #include <memory>
 
 namespace varve {
 
+// Return the largest multiple of the alignment that is at most the value, and the smallest that is
+// at least the value; value + alignment - 1 must not overflow.
 constexpr uint64_t RoundDown(uint64_t value, uint64_t alignment) {
   return value - value % alignment;
 }
@@ -19,8 +22,8 @@ constexpr uint64_t RoundUp(uint64_t value, uint64_t alignment) {
 // Owns uninitialised bytes. Empty after construction and after a failed Allocate.
 class AlignedBuffer {
  public:
-  // Replaces the memory by `size` bytes, rounded up to `alignment`, a power of two. Returns false
-  // if there is no memory.
+  // Replaces the memory by `size` bytes, rounded up to `alignment`, a power of two. The old
+  // contents are lost, also on failure. Returns false if there is no memory.
   [[nodiscard]] bool Allocate(size_t size, size_t alignment) {
     const size_t rounded = static_cast<size_t>(RoundUp(size, alignment));
     memory_.reset(static_cast<char*>(std::aligned_alloc(alignment, rounded)));
@@ -29,6 +32,7 @@ class AlignedBuffer {
   }
 
   char* data() const { return memory_.get(); }
+  // Returns the number of bytes at data().
   size_t capacity() const { return capacity_; }
 
  private:

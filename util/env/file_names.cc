@@ -1,4 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// Three tables say what belongs to a database: whole names, prefixes with a number behind, and
+// suffixes with a number before. A number is digits only and must fit 64 bits, so that whatever a
+// user puts into the directory ("12x.sst") is not taken for a file of the database, and never
+// deleted.
+
 #include "util/env/file_names.h"
 
 #include <algorithm>
@@ -30,6 +36,7 @@ std::string Join(const std::string& dir, const std::string& name) {
 }
 
 // Parses the whole of `text` as a decimal number: digits only, at least one, no overflow.
+// Overflow must be refused, not wrapped: two different names would otherwise be one file number.
 bool ParseNumber(std::string_view text, uint64_t* number) {
   if (text.empty()) return false;
   uint64_t value = 0;
@@ -61,6 +68,13 @@ struct PlainName {
   std::string_view name;
   FileType type;
 };
+// These tables are the whole grammar of names, apart from the information log's:
+//
+//   name    = plain | prefix number | number suffix
+//   number  = digits, of any width
+//   info    = info_log_prefix [ ".old." number ]
+//
+// No name matches two rules, so the order of the rules does not matter.
 constexpr PlainName kPlainNames[] = {
     {"CURRENT", kCurrentFile}, {"LOCK", kDBLockFile}, {"IDENTITY", kIdentityFile}};
 
@@ -68,14 +82,16 @@ struct Affix {
   std::string_view text;
   FileType type;
 };
+// METADB- and COMPACTION_PROGRESS- are RocksDB's: never written here, but known, so that DestroyDB
+// deletes them.
 constexpr Affix kPrefixes[] = {{"MANIFEST-", kDescriptorFile},
                                {"OPTIONS-", kOptionsFile},
                                {"METADB-", kMetaDatabase},
                                {"COMPACTION_PROGRESS-", kCompactionProgressFile}};
-constexpr Affix kSuffixes[] = {{".log", kWalFile},        {".sst", kTableFile},
-                               {".ldb", kTableFile},      {".blob", kBlobFile},
-                               {".sst.trash", kTempFile}, {".ldb.trash", kTempFile},
-                               {kTempSuffix, kTempFile}};
+constexpr Affix kSuffixes[] = {{".log", kWalFile},         {".sst", kTableFile},
+                               {".ldb", kTableFile},       {".blob", kBlobFile},
+                               {".sst.trash", kTempFile},  {".ldb.trash", kTempFile},
+                               {".blob.trash", kTempFile}, {kTempSuffix, kTempFile}};
 
 }  // namespace
 
@@ -85,6 +101,10 @@ std::string LogFileBaseName(uint64_t number) {
 
 std::string TableFileBaseName(uint64_t number) {
   return Padded(number) + ".sst";
+}
+
+std::string BlobFileBaseName(uint64_t number) {
+  return Padded(number) + ".blob";
 }
 
 std::string DescriptorFileBaseName(uint64_t number) {
@@ -101,6 +121,10 @@ std::string LogFileName(const std::string& dbname, uint64_t number) {
 
 std::string TableFileName(const std::string& dbname, uint64_t number) {
   return Join(dbname, TableFileBaseName(number));
+}
+
+std::string BlobFileName(const std::string& dbname, uint64_t number) {
+  return Join(dbname, BlobFileBaseName(number));
 }
 
 std::string StagingDirectory(const std::string& tables) {
@@ -143,6 +167,8 @@ std::string ArchivalDirectory(const std::string& dbname) {
   return Join(dbname, "archive");
 }
 
+// The name must be the same at every opening, as old logs are found by it; so it depends on the
+// path alone.
 std::string InfoLogPrefix(bool has_log_dir, const std::string& db_absolute_path) {
   if (!has_log_dir) return "LOG";
   std::string prefix = db_absolute_path;
@@ -184,6 +210,8 @@ bool ParseFileName(const Slice& name, const Slice& info_log_prefix, uint64_t* nu
   const std::string_view whole = name.ToStringView();
   uint64_t parsed = 0;
   std::string_view rest = whole;
+  // A name that merely begins like the log ("LOG.txt") falls through to the other rules, which
+  // refuse it.
   if (!info_log_prefix.empty() && ConsumePrefix(&rest, info_log_prefix.ToStringView())) {
     if (rest.empty() || (ConsumePrefix(&rest, kOldLogMark) && ParseNumber(rest, &parsed))) {
       *number = parsed;
@@ -200,6 +228,7 @@ bool ParseFileName(const Slice& name, const Slice& info_log_prefix, uint64_t* nu
   for (const Affix& prefix : kPrefixes) {
     rest = whole;
     if (!ConsumePrefix(&rest, prefix.text)) continue;
+    // WriteOptionsFile, like RocksDB, writes options to "OPTIONS-000007.dbtmp" and renames that.
     const bool temporary = prefix.type == kOptionsFile && ConsumeSuffix(&rest, kTempSuffix);
     if (!ParseNumber(rest, &parsed)) return false;
     *number = parsed;

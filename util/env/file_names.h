@@ -20,6 +20,7 @@ std::string TableFileName(const std::string& dbname, uint64_t number);
 inline constexpr const char* kStagingBaseName = "ingest";
 std::string StagingDirectory(const std::string& tables);
 std::string LevelDbTableFileName(const std::string& dbname, uint64_t number);
+std::string BlobFileName(const std::string& dbname, uint64_t number);
 std::string DescriptorFileName(const std::string& dbname, uint64_t number);
 std::string CurrentFileName(const std::string& dbname);
 std::string LockFileName(const std::string& dbname);
@@ -39,6 +40,7 @@ std::string ArchivalDirectory(const std::string& dbname);
 // Return the names without a directory.
 std::string LogFileBaseName(uint64_t number);
 std::string TableFileBaseName(uint64_t number);
+std::string BlobFileBaseName(uint64_t number);
 std::string DescriptorFileBaseName(uint64_t number);
 std::string OptionsFileBaseName(uint64_t number);
 
@@ -54,8 +56,8 @@ std::string OldInfoLogFileName(const std::string& dbname, uint64_t micros,
                                const std::string& log_dir = "");
 
 // Parses the name of a directory entry (no '/'). Returns false for everything that the functions
-// above do not produce, apart from the width of numbers and from what only RocksDB writes (.blob,
-// options under a temporary name); such files are not the database's. Sets *number to 0 for kinds
+// above do not produce, apart from the width of numbers and from options under a temporary name
+// (see WriteOptionsFile); such files are not the database's. Sets *number to 0 for kinds
 // without one, and to the microseconds for LOG.old.*. Both table types are kTableFile, and options
 // being written are kTempFile.
 bool ParseFileName(const Slice& name, uint64_t* number, FileType* type);

@@ -12,6 +12,9 @@ IOStatus IoErrorFromErrno(const std::string& context, const std::string& file, i
   switch (err) {
     case ENOSPC:
     case EDQUOT: {
+      // A full disk or quota may be mended by an operator or by deletions, so that background work
+      // is tried again by itself. Other errors may mean lost bytes, and need Resume or a new
+      // opening.
       IOStatus s = IOStatus::NoSpace(where, text);
       s.SetRetryable(true);
       return s;
@@ -19,7 +22,9 @@ IOStatus IoErrorFromErrno(const std::string& context, const std::string& file, i
     case ENOENT:
       return IOStatus::PathNotFound(where, text);
     case ESTALE:
-      return IOStatus::IOError(IOStatus::kStaleFile);
+      // No constructor takes both the subcode and a text.
+      return status_to_io_status(Status::CopyAppendMessage(IOStatus::IOError(IOStatus::kStaleFile),
+                                                           "", where + ": " + text));
     default:
       return IOStatus::IOError(where, text);
   }

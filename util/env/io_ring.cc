@@ -1,4 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// The kernel and this side share three mappings: the submission queue, the completion queue, and
+// the entries of the former. Each queue has two ends, of which either side moves one; a release
+// store of its own end hands over what lies before it, an acquire load of the other's takes it.
+//
+//     Push           fills an entry, moves the tail of submissions
+//     Enter          one system call: submits, and sleeps until as many results are there
+//     TakeResults    reads completions up to their tail, moves their head
+//
+// Invariants
+// 1. ReadSome does not return before everything submitted is over, because the kernel writes into
+//    the caller's buffers until then, also after an error.
+// 2. Every read has a name of its own. A result with another name belongs to a process that shares
+//    the queues (a child of fork()): the ring is then given up, and the reads are made again
+//    without it.
+// 3. A ring serves one call at a time; the pool has as many as there are calls at once.
+
 #include "util/env/io_ring.h"
 
 #include <sys/mman.h>
@@ -88,6 +105,15 @@ void IoRingPool::InChild() {
   calls_to_skip_ = 0;
 }
 
+// The kernel and this process share two rings and an array of entries:
+//
+//   submissions   indices into entries_   this side moves tail, the kernel head
+//   completions   results                 the kernel moves tail, this side head
+//   entries_      one request each        written here, read by the kernel
+//
+// This side stores its ends with release, and loads the completions' tail with acquire. Heads and
+// tails are free-running numbers; the masks make places of them. No one looks at the submissions'
+// head, because at most kEntries reads are pushed before all of them are over.
 #ifdef VARVE_IO_RING
 
 namespace {
@@ -96,10 +122,10 @@ int Setup(unsigned entries, io_uring_params* params) {
   return static_cast<int>(::syscall(__NR_io_uring_setup, entries, params));
 }
 
-// Submits `submit` entries and waits for at least one result.
-int Enter(int fd, unsigned submit) {
-  return static_cast<int>(
-      ::syscall(__NR_io_uring_enter, fd, submit, 1U, IORING_ENTER_GETEVENTS, nullptr, size_t{0}));
+// Submits `submit` entries. If the kernel accepts all, waits until `results` results are there.
+int Enter(int fd, unsigned submit, unsigned results) {
+  return static_cast<int>(::syscall(__NR_io_uring_enter, fd, submit, results,
+                                    IORING_ENTER_GETEVENTS, nullptr, size_t{0}));
 }
 
 void* MapQueue(int fd, size_t bytes, uint64_t what) {
@@ -165,6 +191,7 @@ void IoRing::Push(const RingRead& read, uint64_t name) {
   entry->addr = reinterpret_cast<uintptr_t>(read.buffer);
   entry->len = static_cast<uint32_t>(std::min<size_t>(read.bytes, size_t{1} << 30));
   entry->user_data = name;
+  // The indirection of the submission ring is not needed: entry i is always at place i.
   submit_array_[slot] = slot;
   // Release: the kernel sees the entry before the tail that includes it.
   std::atomic_ref<uint32_t>(*submit_tail_).store(tail + 1, std::memory_order_release);
@@ -190,6 +217,13 @@ void IoRing::TakeResults(std::span<RingRead> reads) {
   std::atomic_ref<uint32_t>(*complete_head_).store(head, std::memory_order_release);
 }
 
+// Pushes all reads, then enters the kernel until every accepted one has a result. It never returns
+// while the kernel may still write into a caller's buffer, whatever fails:
+//
+//   pushed --Enter--> accepted (submitted) --result--> done
+//      '--refused, with nothing pending--> left as it was, and the ring is dropped
+//
+// An interrupted or failed call while reads are pending is repeated, since their results will come.
 bool IoRing::ReadSome(std::span<RingRead> reads) {
   static_assert(kEntries <= 64, "a bit in pending_ for each");
   for (size_t i = 0; i < reads.size(); i++) {
@@ -203,7 +237,9 @@ bool IoRing::ReadSome(std::span<RingRead> reads) {
     // Everything submitted must be waited for in any case: the kernel writes into its buffers.
     if (done >= (refused ? submitted : reads.size())) break;
     const auto left = static_cast<unsigned>(refused ? 0 : reads.size() - submitted);
-    const int n = Enter(fd_.get(), left);
+    // One wait for all: each wakes this thread once.
+    const auto missing = static_cast<unsigned>((refused ? submitted : reads.size()) - done);
+    const int n = Enter(fd_.get(), left, missing);
     if (n >= 0) {
       submitted += static_cast<size_t>(n);
     } else if (errno != EINTR && submitted == done) {
@@ -212,6 +248,8 @@ bool IoRing::ReadSome(std::span<RingRead> reads) {
     }
     TakeResults(reads);
   }
+  // Names are never used again, so a late result of another process cannot be taken for one of
+  // ours.
   first_name_ += reads.size();
   return !refused && sound_;
 }

@@ -1,4 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// Two trees of names are kept: current_, which programs see, and durable_, which a crash would
+// leave; and between them pending_, the directory operations that are in the first and not in the
+// second, in the order in which they were made. Do applies an operation to current_ and appends it;
+// SyncDir applies those of one directory to durable_ and removes them.
+//
+// A sync of a directory takes along what made the source of a rename or a link into it, wherever
+// that was: the name alone would lead nowhere. A rename of a directory renames pending operations
+// below it, which are still to be found when it is synced.
+//
+// CrashClone begins with durable_, applies as many pending operations as the policy says, drops
+// what cannot be reached any more, and asks each file for its contents after the crash. Links of
+// one file stay one file.
+
 #include "util/env/mem_file_system.h"
 
 #include <algorithm>
@@ -13,6 +27,8 @@ namespace varve {
 namespace {
 
 // Returns an absolute path without empty, "." and ".." components; "" for the root.
+// Makes one spelling of each path, which the maps of a Tree rely on. Relative paths begin at the
+// root.
 std::string Normalize(const std::string& path) {
   std::string out;
   size_t at = 0;
@@ -79,6 +95,8 @@ MemFileSystem::~MemFileSystem() {
   Forget();
 }
 
+// The mutex of the file system is held over the fork, but those of the files are not, so a file may
+// have been caught in the middle of a change.
 void MemFileSystem::InChild() {
   for (const Tree* tree : {&current_, &durable_}) {
     for (const auto& [path, file] : tree->files) file->MendInChild();
@@ -119,6 +137,7 @@ void MemFileSystem::Apply(const PendingOp& op, Tree* tree) {
     case MemCall::kCreateDir:
       tree->dirs.insert(op.path);
       return;
+    // The creation of a file in it may have survived although its deletion did not.
     case MemCall::kDeleteDir:
       if (!HasChildren(*tree, op.path)) tree->dirs.erase(op.path);
       return;
@@ -135,11 +154,13 @@ void MemFileSystem::Apply(const PendingOp& op, Tree* tree) {
   if (tree->dirs.erase(op.path) == 0) return;
   tree->dirs.insert(op.target);
   Tree moved;
-  for (auto it = tree->files.upper_bound(op.path);
+  // See HasChildren for where the range begins.
+  const std::string first = op.path + "/";
+  for (auto it = tree->files.lower_bound(first);
        it != tree->files.end() && IsBelow(it->first, op.path); it = tree->files.erase(it)) {
     moved.files[op.target + it->first.substr(op.path.size())] = it->second;
   }
-  for (auto it = tree->dirs.upper_bound(op.path); it != tree->dirs.end() && IsBelow(*it, op.path);
+  for (auto it = tree->dirs.lower_bound(first); it != tree->dirs.end() && IsBelow(*it, op.path);
        it = tree->dirs.erase(it)) {
     moved.dirs.insert(op.target + it->substr(op.path.size()));
   }
@@ -147,6 +168,8 @@ void MemFileSystem::Apply(const PendingOp& op, Tree* tree) {
   tree->dirs.merge(moved.dirs);
 }
 
+// Everything below a directory is one range of the sorted names, which begins at "dir/". It does
+// not begin right behind "dir": names like "dir-2" and "dir.old" sort between the two.
 bool MemFileSystem::HasChildren(const Tree& tree, const std::string& dir) {
   const std::string first = dir + "/";
   const auto file = tree.files.lower_bound(first);
@@ -159,6 +182,8 @@ bool MemFileSystem::DirExists(const std::string& dir) const {
   return dir.empty() || current_.dirs.count(dir) != 0;
 }
 
+// Every change of names goes through here, so pending_ replayed on durable_ always gives current_.
+// (Parents that MakeParents adds are in both trees already.)
 void MemFileSystem::Do(PendingOp op) {
   if (op.call == MemCall::kRename && current_.dirs.count(op.path) != 0) {
     // Pending operations below the directory will be looked up under its new name.
@@ -172,6 +197,8 @@ void MemFileSystem::Do(PendingOp op) {
   pending_.push_back(std::move(op));
 }
 
+// Parents are durable at once, because no caller could sync a directory whose making it did not ask
+// for.
 void MemFileSystem::MakeParents(const std::string& dir) {
   for (std::string parent = ParentOf(dir); !parent.empty(); parent = ParentOf(parent)) {
     if (current_.dirs.insert(parent).second) durable_.dirs.insert(parent);
@@ -186,6 +213,8 @@ IOStatus MemFileSystem::SyncDir(const std::string& dir) {
   // A rename into this directory also makes durable what created its source, wherever that was.
   std::vector<bool> chosen(pending_.size());
   std::set<std::string> sources;
+  // Backwards: an operation is known to be a source only after the rename or link that used it has
+  // been seen.
   for (size_t i = pending_.size(); i-- > 0;) {
     const PendingOp& op = pending_[i];
     const bool two_names = op.call == MemCall::kRename || op.call == MemCall::kLink;
@@ -205,6 +234,9 @@ IOStatus MemFileSystem::SyncDir(const std::string& dir) {
   return IOStatus::OK();
 }
 
+// Takes what is durable, applies the pending operations that the policy lets survive, drops what
+// cannot be reached, and makes a copy of each file with the bytes that survive. The order of the
+// draws from `random` is part of the result: names first, then files by path.
 std::shared_ptr<MemFileSystem> MemFileSystem::CrashClone(CrashPolicy policy, uint64_t seed) const {
   std::mt19937_64 random(seed);
   auto clone = std::make_shared<MemFileSystem>(clock_);
@@ -241,6 +273,7 @@ std::shared_ptr<MemFileSystem> MemFileSystem::CrashClone(CrashPolicy policy, uin
     }
     left.files[path] = copy;
   }
+  // The two mutexes have one rank and are never held together.
   lock.Unlock();
   MutexLock clone_lock(&clone->mutex_);
   clone->current_ = left;
@@ -328,6 +361,7 @@ IOStatus MemFileSystem::ReuseWritableFile(const std::string& fname, const std::s
                                           std::unique_ptr<FSWritableFile>* result,
                                           IODebugContext* dbg) {
   result->reset();
+  // The old bytes stay behind the position of the new writer, as in a recycled log.
   IOStatus s = RenameFile(old_fname, fname, IOOptions(), dbg);
   return s.ok() ? OpenWritable(fname, false, false, file_opts, result) : s;
 }

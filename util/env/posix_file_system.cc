@@ -23,8 +23,8 @@
 
 #include "util/base/status_macros.h"
 #include "util/env/io_error.h"
-#include "util/env/io_ring.h"
 #include "util/env/mapped_file.h"
+#include "util/env/parallel_reads.h"
 #include "util/env/posix_fd.h"
 #include "util/env/posix_files.h"
 #include "util/env/posix_kernel_copy.h"
@@ -59,6 +59,8 @@ IOStatus RefuseBothDirectAndMapped(bool direct, bool mapped, const std::string& 
 }
 
 // Opens for writing; `extra` has the flags that determine how an existing file is treated.
+// O_NOFOLLOW: a link that somebody has placed at the name must not lead the database to overwrite
+// another file.
 IOStatus OpenForWriting(const std::string& fname, int extra, const FileOptions& options,
                         PosixFd* fd) {
   VARVE_RETURN_IF_ERROR(
@@ -70,6 +72,8 @@ IOStatus OpenForWriting(const std::string& fname, int extra, const FileOptions& 
   return OpenFile(fname, flags, "open for writing", fd);
 }
 
+// A mapped file can only be begun, not continued: a piece must start at the beginning of a page,
+// where files rarely end.
 std::unique_ptr<FSWritableFile> MakeWritable(const std::string& fname, PosixFd fd,
                                              uint64_t position, const FileOptions& options) {
   if (options.use_mmap_writes && position == 0) {
@@ -98,6 +102,8 @@ class PosixFileSystem final : public FileSystem, public MappedFileSource, public
   IOStatus NewSequentialFile(const std::string& path, const FileOptions& options,
                              std::unique_ptr<FSSequentialFile>* result, IODebugContext*) override {
     result->reset();
+    // Mapping a file that is read once is no gain, so the option only switches direct reads off
+    // here.
     const bool direct = options.use_direct_reads && !options.use_mmap_reads;
     PosixFd fd;
     IOStatus s = OpenFile(path, O_RDONLY | CloexecFlag(options) | (direct ? O_DIRECT : 0),
@@ -118,11 +124,13 @@ class PosixFileSystem final : public FileSystem, public MappedFileSource, public
                  "open for reading", &fd);
     if (!s.ok()) return s;
     if (!options.use_mmap_reads) {
-      *result = std::make_unique<PosixRandomAccessFile>(path, std::move(fd), direct, rings_);
+      *result = std::make_unique<PosixRandomAccessFile>(path, std::move(fd), direct, parallel_);
       return s;
     }
     struct stat st = {};
     if (::fstat(fd.get(), &st) != 0) return IoErrorFromErrno("fstat", path, errno);
+    // The whole file is mapped now, and only as much as it has now: the files that are opened like
+    // this are immutable. An empty mapping would be an error, so an empty file has none.
     const uint64_t size = static_cast<uint64_t>(st.st_size);
     void* base = nullptr;
     if (size > 0) {
@@ -148,6 +156,7 @@ class PosixFileSystem final : public FileSystem, public MappedFileSource, public
     if (!s.ok()) return s;
     struct stat st = {};
     if (::fstat(fd.get(), &st) != 0) return IoErrorFromErrno("fstat", path, errno);
+    // Writing goes on where the file ends.
     *result = MakeWritable(path, std::move(fd), static_cast<uint64_t>(st.st_size), options);
     return s;
   }
@@ -189,6 +198,7 @@ class PosixFileSystem final : public FileSystem, public MappedFileSource, public
   IOStatus NewMappedFile(const std::string& path, const FileOptions& options,
                          std::unique_ptr<MappedFile>* result) override {
     result->reset();
+    // Before the file is made: a refusal must leave nothing behind.
     if (!MayMapBeside(path)) return IOStatus::NotSupported(path, "is not on a disk to be mapped");
     PosixFd fd;
     IOStatus s = OpenFile(path, O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW | CloexecFlag(options),
@@ -235,6 +245,7 @@ class PosixFileSystem final : public FileSystem, public MappedFileSource, public
       return IoErrorFromErrno("open directory", dir, err);
     }
     for (;;) {
+      // A null entry means the end of the directory or an error, which only errno tells apart.
       errno = 0;
       const struct dirent* const entry = ::readdir(stream.get());
       if (entry == nullptr) break;
@@ -259,6 +270,7 @@ class PosixFileSystem final : public FileSystem, public MappedFileSource, public
   IOStatus CreateDirIfMissing(const std::string& path, const IOOptions&, IODebugContext*) override {
     IOStatus s = MakeDirectory(path);
     struct stat st = {};
+    // Looks after the attempt and not before: another process may make the directory in between.
     if (!s.ok() && ::stat(path.c_str(), &st) == 0) {
       return S_ISDIR(st.st_mode) ? IOStatus::OK()
                                  : IOStatus::IOError(path, "exists and is not a directory");
@@ -298,6 +310,8 @@ class PosixFileSystem final : public FileSystem, public MappedFileSource, public
     }
     return IoErrorFromErrno("link to " + target, src, err);
   }
+  // Linux syncs a file through any descriptor, so one for reading suffices, also for files that
+  // this process may not write.
   IOStatus SyncFile(const std::string& path, const FileOptions&, const IOOptions&, bool use_fsync,
                     IODebugContext*) override {
     PosixFd fd;
@@ -351,6 +365,7 @@ class PosixFileSystem final : public FileSystem, public MappedFileSource, public
                         IODebugContext*) override {
     struct statvfs st = {};
     if (::statvfs(path.c_str(), &st) != 0) return IoErrorFromErrno("statvfs", path, errno);
+    // File systems keep some blocks for the superuser.
     const uint64_t blocks = ::geteuid() == 0 ? st.f_bfree : st.f_bavail;
     *diskfree = blocks * static_cast<uint64_t>(st.f_frsize);
     return IOStatus::OK();
@@ -365,7 +380,7 @@ class PosixFileSystem final : public FileSystem, public MappedFileSource, public
 
  private:
   // Shared, because files may outlive the file system.
-  const std::shared_ptr<IoRingPool> rings_ = std::make_shared<IoRingPool>();
+  const std::shared_ptr<ParallelReads> parallel_ = std::make_shared<ParallelReads>();
 };
 
 }  // namespace

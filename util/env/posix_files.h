@@ -1,20 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Wraps the operating system's files as the FS* file types.
+// Wraps the operating system's files as the FS* file types. Each object owns its descriptor and
+// closes it when it is destroyed. Errors name the path and the call (io_error.h).
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 
 #include "varve/file_system.h"
 
-#include "util/env/io_ring.h"
 #include "util/env/mapped_reads.h"
+#include "util/env/parallel_reads.h"
 #include "util/env/posix_fd.h"
 
 namespace varve {
 
+// Reads a file of the operating system from start to end. With direct I/O, PositionedRead replaces
+// Read.
 class PosixSequentialFile final : public FSSequentialFile {
  public:
   PosixSequentialFile(std::string path, PosixFd fd, bool direct);
@@ -35,18 +39,29 @@ class PosixSequentialFile final : public FSSequentialFile {
 };
 
 // Reads small pieces from a mapping if that is quicker, else with pread, and several ranges at once
-// through a ring. Without a ring it first requests
-// read-ahead of all of them, so that their transfers overlap. Ranges of a file in memory are read
-// one after the other: there is usually nothing to wait for, and a ring would use threads for them.
+// through a ring, also those of several files. Without a ring it first requests read-ahead of all
+// of them, so that their transfers overlap. Ranges of a file in memory are read one after the
+// other: there is usually nothing to wait for, and a ring would use threads for them.
 class PosixRandomAccessFile final : public FSRandomAccessFile {
  public:
+  // The ranges to read of one file.
+  struct Reads {
+    PosixRandomAccessFile* file;
+    FSReadRequest* requests;
+    size_t count;
+  };
+
   PosixRandomAccessFile(std::string path, PosixFd fd, bool direct,
-                        std::shared_ptr<IoRingPool> rings);
+                        std::shared_ptr<ParallelReads> parallel);
 
   IOStatus Read(uint64_t offset, size_t n, const IOOptions& options, Slice* result, char* scratch,
                 IODebugContext* dbg) const override;
   IOStatus MultiRead(FSReadRequest* reqs, size_t num_reqs, const IOOptions& options,
                      IODebugContext* dbg) override;
+  // Does what MultiRead does for each file; all their reads are in flight together.
+  static void MultiReadFiles(std::span<const Reads> files);
+  // True if a read is likely to wait for a device: lately the mapping has not served one quickly.
+  [[nodiscard]] bool MayWait() const { return !in_memory_ && (direct_ || mapped_.rests()); }
   IOStatus Prefetch(uint64_t offset, size_t n, const IOOptions& options,
                     IODebugContext* dbg) override;
   size_t GetUniqueId(char* id, size_t max_size) const override;
@@ -56,11 +71,22 @@ class PosixRandomAccessFile final : public FSRandomAccessFile {
   IOStatus GetFileSize(uint64_t* result) override;
 
  private:
+  // Starts reading these pages, and only these, into the page cache.
+  void AskAhead(uint64_t offset, size_t n) const;
+  // True for small reads whose pages probably are not in the page cache. They are asked for first:
+  // from a bare read of a block or two the system concludes that the next ones are wanted too.
+  [[nodiscard]] bool WaitsForPages(size_t n) const {
+    return !direct_ && n <= MappedReads::kBytesMost && mapped_.waits();
+  }
+  // Sets the request's result, of which the first `here` bytes have been read. Reads what is left:
+  // perhaps the end of the file, or an error to be met again.
+  void FinishRead(FSReadRequest* request, size_t here) const;
+
   const std::string path_;
   const PosixFd fd_;
   const bool direct_;
   const bool in_memory_;
-  const std::shared_ptr<IoRingPool> rings_;
+  const std::shared_ptr<ParallelReads> parallel_;
   mutable MappedReads mapped_;  // used without direct I/O
 };
 
@@ -129,7 +155,8 @@ class PosixWritableFile final : public FSWritableFile {
 };
 
 // Appends by copying into mappings of successive pieces of the file. Space is allocated before a
-// piece is mapped, so that a full disk is an error and not a signal.
+// piece is mapped, so that a full disk is an error and not a signal. The file is cut to its real
+// size when it is closed.
 class PosixMappedWritableFile final : public FSWritableFile {
  public:
   using FSWritableFile::Append;
@@ -146,6 +173,7 @@ class PosixMappedWritableFile final : public FSWritableFile {
   size_t GetUniqueId(char* id, size_t max_size) const override;
 
  private:
+  // Maps the piece after the current one, which may make the file longer.
   IOStatus MapNextPiece();
   void Unmap();
 
@@ -158,6 +186,7 @@ class PosixMappedWritableFile final : public FSWritableFile {
   uint64_t piece_offset_ = 0;
 };
 
+// Reads and writes a file at any offset, by pread and pwrite, without a position of its own.
 class PosixRandomRWFile final : public FSRandomRWFile {
  public:
   PosixRandomRWFile(std::string path, PosixFd fd);
@@ -176,6 +205,7 @@ class PosixRandomRWFile final : public FSRandomRWFile {
   PosixFd fd_;
 };
 
+// An open directory. Fsync makes its entries durable.
 class PosixDirectory final : public FSDirectory {
  public:
   PosixDirectory(std::string path, PosixFd fd);
@@ -189,6 +219,7 @@ class PosixDirectory final : public FSDirectory {
   PosixFd fd_;
 };
 
+// A mapping of a whole file for reading and writing.
 class PosixMappedBuffer final : public MemoryMappedFileBuffer {
  public:
   PosixMappedBuffer(void* base, size_t length) : MemoryMappedFileBuffer(base, length) {}

@@ -84,6 +84,8 @@ std::string NotedHolder(int fd) {
   return text;
 }
 
+// Asks the kernel for the holder's process, which is right for holders on this machine, and reads
+// the file, which also names the host and the time, but may be stale.
 IOStatus HeldElsewhere(const std::string& path, int fd, int err) {
   struct flock query = WholeFile(F_WRLCK);
   std::string holder = "another process";
@@ -99,6 +101,8 @@ IOStatus HeldElsewhere(const std::string& path, int fd, int err) {
 
 // True if this process has an entry for `identity`. Locks that a parent process held before fork()
 // do not count.
+// A child of fork() inherits the table, not the locks. Dropping the entry closes parked descriptors
+// of the child only, which does not touch the parent's lock.
 bool HeldByThisProcess(LockTable& table, const FileIdentity& identity) VARVE_REQUIRES(table.mutex) {
   const auto it = table.held.find(identity);
   if (it == table.held.end()) return false;
@@ -112,6 +116,9 @@ bool HeldByThisProcess(LockTable& table, const FileIdentity& identity) VARVE_REQ
 PosixFileLock::PosixFileLock(std::string path, PosixFd fd, FileIdentity identity)
     : path_(std::move(path)), fd_(std::move(fd)), identity_(identity), owner_(::getpid()) {}
 
+// The order matters: the table is asked by the name's inode before the file is opened, and again by
+// the inode that was opened. Closing that descriptor when the second answer is "held" would drop
+// the other holder's lock, so it is parked in the table until that lock is released.
 IOStatus LockPosixFile(const std::string& path, FileLock** lock) {
   *lock = nullptr;
   LockTable& table = Table();
@@ -143,9 +150,11 @@ IOStatus LockPosixFile(const std::string& path, FileLock** lock) {
 
 IOStatus UnlockPosixFile(FileLock* lock) {
   if (lock == nullptr) return IOStatus::InvalidArgument("unlock: no lock given");
-  const std::unique_ptr<PosixFileLock> owned(static_cast<PosixFileLock*>(lock));
   LockTable& table = Table();
   MutexLock guard(&table.mutex);
+  // The descriptor is closed before the mutex is released: closing it drops every lock that this
+  // process has on the file, and another thread may lock it next.
+  const std::unique_ptr<PosixFileLock> owned(static_cast<PosixFileLock*>(lock));
   if (owned->owner_ == ::getpid()) table.held.erase(owned->identity_);
   const struct flock request = WholeFile(F_UNLCK);
   if (::fcntl(owned->fd_.get(), F_SETLK, &request) != 0) {

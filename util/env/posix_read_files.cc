@@ -51,6 +51,8 @@ IOStatus SizeOfFd(int fd, const std::string& path, uint64_t* size) {
 PosixSequentialFile::PosixSequentialFile(std::string path, PosixFd fd, bool direct)
     : path_(std::move(path)), fd_(std::move(fd)), direct_(direct) {}
 
+// The position is kept here and not in the descriptor, so that an interrupted or failed read leaves
+// it where it was.
 IOStatus PosixSequentialFile::Read(size_t n, const IOOptions& options, Slice* result, char* scratch,
                                    IODebugContext* dbg) {
   IOStatus s = PositionedRead(position_, n, options, result, scratch, dbg);
@@ -58,6 +60,7 @@ IOStatus PosixSequentialFile::Read(size_t n, const IOOptions& options, Slice* re
   return s;
 }
 
+// May go past the end of the file; the next read is then empty.
 IOStatus PosixSequentialFile::Skip(uint64_t n) {
   position_ += n;
   return IOStatus::OK();
@@ -76,20 +79,23 @@ IOStatus PosixSequentialFile::PositionedRead(uint64_t offset, size_t n, const IO
 }
 
 PosixRandomAccessFile::PosixRandomAccessFile(std::string path, PosixFd fd, bool direct,
-                                             std::shared_ptr<IoRingPool> rings)
+                                             std::shared_ptr<ParallelReads> parallel)
     : path_(std::move(path)),
       fd_(std::move(fd)),
       direct_(direct),
       in_memory_(IsInMemory(fd_.get())),
-      rings_(std::move(rings)),
+      parallel_(std::move(parallel)),
       mapped_(fd_.get()) {}
 
+// The mapping is tried first, and whatever it cannot serve, errors and ends of the file included,
+// is left to pread, which says what is wrong.
 IOStatus PosixRandomAccessFile::Read(uint64_t offset, size_t n, const IOOptions&, Slice* result,
                                      char* scratch, IODebugContext*) const {
   if (!direct_ && mapped_.Read(offset, n, scratch)) {
     *result = Slice(scratch, n);
     return IOStatus::OK();
   }
+  if (WaitsForPages(n)) AskAhead(offset, n);
   size_t got = 0;
   IOStatus s = PreadFully(fd_.get(), path_, offset, n, scratch, &got);
   *result = Slice(scratch, s.ok() ? got : 0);
@@ -98,40 +104,73 @@ IOStatus PosixRandomAccessFile::Read(uint64_t offset, size_t n, const IOOptions&
 
 IOStatus PosixRandomAccessFile::MultiRead(FSReadRequest* reqs, size_t num_reqs, const IOOptions&,
                                           IODebugContext*) {
-  std::vector<FSReadRequest*> requests;
+  const Reads reads{this, reqs, num_reqs};
+  MultiReadFiles({&reads, 1});
+  return IOStatus::OK();
+}
+
+// Serves at once what needs no device, and gathers the rest for one call of the ring:
+//
+//   in the mapping, or a file in memory   -> done at once
+//   one read left                         -> pread, as a ring gains nothing
+//   a ring                                -> all in flight together
+//   no ring, direct I/O                   -> threads, each in a pread
+//   no ring, page cache                   -> all pages asked for, then one pread after the other
+//
+// Every request ends in FinishRead, which also reads what the way before it has left undone. The
+// files are all direct or all not, so the first one speaks for them.
+void PosixRandomAccessFile::MultiReadFiles(std::span<const Reads> files) {
+  struct Waiting {
+    const PosixRandomAccessFile* file;
+    FSReadRequest* request;
+  };
+  std::vector<Waiting> waiting;
   std::vector<RingRead> reads;
-  requests.reserve(num_reqs);
-  for (size_t i = 0; i < num_reqs; i++) {
-    FSReadRequest& request = reqs[i];
-    if (!direct_ && mapped_.Read(request.offset, request.len, request.scratch)) {
-      request.result = Slice(request.scratch, request.len);
-    } else {
-      requests.push_back(&request);
+  for (const Reads& of_file : files) {
+    const PosixRandomAccessFile& file = *of_file.file;
+    for (size_t i = 0; i < of_file.count; i++) {
+      FSReadRequest& request = of_file.requests[i];
+      const bool copied =
+          !file.direct_ && file.mapped_.Read(request.offset, request.len, request.scratch);
+      if (copied || file.in_memory_) {
+        file.FinishRead(&request, copied ? request.len : 0);
+        continue;
+      }
+      if (file.WaitsForPages(request.len)) file.AskAhead(request.offset, request.len);
+      waiting.push_back({&file, &request});
+      reads.push_back({file.fd_.get(), request.offset, request.len, request.scratch, 0});
     }
   }
-  reads.reserve(requests.size());
-  for (const FSReadRequest* request : requests) {
-    reads.push_back({fd_.get(), request->offset, request->len, request->scratch, 0});
-  }
-  if (!in_memory_ && !reads.empty() && !rings_->ReadAll(reads) && !direct_) {
-    for (const RingRead& read : reads) {
-      (void)::posix_fadvise(fd_.get(), static_cast<off_t>(read.offset),
-                            static_cast<off_t>(read.bytes), POSIX_FADV_WILLNEED);
+  ParallelReads* const parallel = files.front().file->parallel_.get();
+  if (reads.size() > 1 && !parallel->ReadWithRing(reads)) {
+    if (files.front().file->direct_) {
+      parallel->ReadWithThreads(reads);
+    } else {
+      for (const Waiting& each : waiting) {
+        each.file->AskAhead(each.request->offset, each.request->len);
+      }
     }
   }
   for (size_t i = 0; i < reads.size(); i++) {
-    FSReadRequest& request = *requests[i];
-    // Reads what the ring has left: perhaps the end of the file, or an error to be met again.
-    const size_t here = reads[i].result > 0 ? static_cast<size_t>(reads[i].result) : 0;
-    size_t more = 0;
-    // A partial direct read has reached the end: the rest is not aligned.
-    if (here == 0 || !direct_) {
-      request.status = PreadFully(fd_.get(), path_, request.offset + here, request.len - here,
-                                  request.scratch + here, &more);
-    }
-    request.result = Slice(request.scratch, request.status.ok() ? here + more : 0);
+    // A failed read counts as nothing read: pread meets the error again and describes it.
+    const int32_t here = std::max(reads[i].result, 0);
+    waiting[i].file->FinishRead(waiting[i].request, static_cast<size_t>(here));
   }
-  return IOStatus::OK();
+}
+
+void PosixRandomAccessFile::AskAhead(uint64_t offset, size_t n) const {
+  (void)::posix_fadvise(fd_.get(), static_cast<off_t>(offset), static_cast<off_t>(n),
+                        POSIX_FADV_WILLNEED);
+}
+
+void PosixRandomAccessFile::FinishRead(FSReadRequest* request, size_t here) const {
+  size_t more = 0;
+  // A partial direct read has reached the end: the rest is not aligned.
+  if (here < request->len && (here == 0 || !direct_)) {
+    request->status = PreadFully(fd_.get(), path_, request->offset + here, request->len - here,
+                                 request->scratch + here, &more);
+  }
+  request->result = Slice(request->scratch, request->status.ok() ? here + more : 0);
 }
 
 IOStatus PosixRandomAccessFile::Prefetch(uint64_t offset, size_t n, const IOOptions&,
@@ -197,6 +236,7 @@ size_t PosixMappedReadFile::GetUniqueId(char* id, size_t max_size) const {
   return UniqueIdOfFd(fd_.get(), id, max_size);
 }
 
+// The advice must go to the mapping: that for the descriptor has no effect on page faults.
 void PosixMappedReadFile::Hint(AccessPattern pattern) {
   if (base_ == nullptr) return;
   const int advice = pattern == kRandom       ? MADV_RANDOM

@@ -1,4 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// Every read goes through the same steps: the rate limiter is asked, if the options name a
+// priority; the time is taken, if anybody wants it; the bytes are read, in a loop because one call
+// may return fewer; and they are counted, by activity, temperature and level. Read adds that a file
+// which ends early is Corruption.
+//
+//     ReadLoop       files that may be read at any offset; the result may lie outside of scratch
+//     ReadAligned    direct I/O: the aligned range around the wanted one, then a copy
+//
+// A file of the operating system itself, with nothing between (posix_), has faster ways for several
+// reads at once; multi_read.cc has these.
+
 #include "util/env/random_access_file_reader.h"
 
 #include <algorithm>
@@ -6,7 +18,6 @@
 #include <limits>
 #include <typeinfo>
 #include <utility>
-#include <vector>
 
 #include "varve/rate_limiter.h"
 #include "varve/statistics.h"
@@ -76,6 +87,14 @@ uint32_t HistogramOf(Env::IOActivity activity) {
   }
 }
 
+// Returns null if the file is not the operating system's, or something lies between.
+// Compares exact types: a wrapper that a program derives must see every read.
+PosixRandomAccessFile* AsPosix(FSRandomAccessFile* file) {
+  const FSRandomAccessFile& any = *file;
+  return typeid(any) == typeid(PosixRandomAccessFile) ? static_cast<PosixRandomAccessFile*>(file)
+                                                      : nullptr;
+}
+
 }  // namespace
 
 RandomAccessFileReader::RandomAccessFileReader(std::unique_ptr<FSRandomAccessFile> file,
@@ -84,7 +103,8 @@ RandomAccessFileReader::RandomAccessFileReader(std::unique_ptr<FSRandomAccessFil
       options_(options),
       file_(std::move(file)),
       direct_(file_->use_direct_io()),
-      alignment_(file_->GetRequiredBufferAlignment()) {}
+      alignment_(file_->GetRequiredBufferAlignment()),
+      posix_(AsPosix(file_.get())) {}
 
 IOStatus RandomAccessFileReader::Open(FileSystem* fs, const std::string& fname,
                                       const FileOptions& file_options, const Options& options,
@@ -96,9 +116,11 @@ IOStatus RandomAccessFileReader::Open(FileSystem* fs, const std::string& fname,
   if (!s.ok()) return s;
   Options own = options;
   own.maps = file_options.use_mmap_reads;
-  const FSRandomAccessFile& opened = *file;
-  own.page_cached = typeid(opened) == typeid(PosixRandomAccessFile) && !opened.use_direct_io();
+  own.page_cached = AsPosix(file.get()) != nullptr && !file->use_direct_io();
   *reader = std::make_unique<RandomAccessFileReader>(std::move(file), fname, own);
+  int64_t supported = 0;
+  fs->SupportedOps(supported);
+  if ((supported >> FSSupportedOps::kAsyncIO & 1) != 0) (*reader)->async_fs_ = fs;
   return s;
 }
 
@@ -121,6 +143,13 @@ void RandomAccessFileReader::Count(size_t bytes) const {
   RecordTick(stats, tickers.count);
 }
 
+void RandomAccessFileReader::RecordTime(uint64_t micros, const IOOptions& io_options) const {
+  RecordTimeToHistogram(options_.stats, options_.read_histogram, micros);
+  if (options_.read_latencies != nullptr) options_.read_latencies->Add(micros);
+  const uint32_t of_activity = HistogramOf(io_options.io_activity);
+  if (of_activity != kNoHistogram) RecordTimeToHistogram(options_.stats, of_activity, micros);
+}
+
 void RandomAccessFileReader::AskRateLimiter(size_t n, const IOOptions& io_options) const {
   RateLimiter* const limiter = options_.rate_limiter;
   if (limiter == nullptr || io_options.rate_limiter_priority == Env::IO_TOTAL) return;
@@ -132,6 +161,9 @@ void RandomAccessFileReader::AskRateLimiter(size_t n, const IOOptions& io_option
   }
 }
 
+// A file system may return fewer bytes than asked without being at the end; only an empty result is
+// the end. From the second call on all pieces must lie one behind the other, so they are gathered
+// in scratch.
 IOStatus RandomAccessFileReader::ReadLoop(uint64_t offset, size_t n, Slice* result, char* scratch,
                                           const IOOptions& io_options) const {
   IOStatus s = file_->Read(offset, n, io_options, result, scratch, nullptr);
@@ -176,6 +208,8 @@ IOStatus RandomAccessFileReader::ReadAligned(uint64_t offset, size_t n, Slice* r
   return s;
 }
 
+// Two clocks may run: the histogram's and, within it, the thread's (ReadTimer). Neither covers the
+// wait for the rate limiter.
 IOStatus RandomAccessFileReader::ReadUpTo(uint64_t offset, size_t n, Slice* result, char* scratch,
                                           const IOOptions& io_options) const {
   *result = Slice(scratch, 0);
@@ -184,22 +218,14 @@ IOStatus RandomAccessFileReader::ReadUpTo(uint64_t offset, size_t n, Slice* resu
     return IOStatus::InvalidArgument(file_name_, "read beyond the largest offset");
   }
   AskRateLimiter(n, io_options);
-  const bool may_be_timed = options_.clock != nullptr && options_.read_histogram != kNoHistogram;
-  Statistics* const stats = may_be_timed ? options_.stats : nullptr;
-  const TimeIfWanted time(stats, options_.read_histogram, options_.clock);
+  const TimeIfWanted time(timed_statistics(), options_.read_histogram, options_.clock);
   IOStatus s;
   {
     const ReadTimer timer;
     s = direct_ ? ReadAligned(offset, n, result, scratch, io_options)
                 : ReadLoop(offset, n, result, scratch, io_options);
   }
-  if (time.wanted()) {
-    const uint64_t micros = time.Micros();
-    RecordTimeToHistogram(stats, options_.read_histogram, micros);
-    if (options_.read_latencies != nullptr) options_.read_latencies->Add(micros);
-    const uint32_t of_activity = HistogramOf(io_options.io_activity);
-    if (of_activity != kNoHistogram) RecordTimeToHistogram(stats, of_activity, micros);
-  }
+  if (time.wanted()) RecordTime(time.Micros(), io_options);
   if (!s.ok()) *result = Slice(scratch, 0);
   Count(result->size());
   return s;
@@ -209,59 +235,6 @@ IOStatus RandomAccessFileReader::Read(uint64_t offset, size_t n, Slice* result, 
                                       const IOOptions& io_options) const {
   IOStatus s = ReadUpTo(offset, n, result, scratch, io_options);
   if (s.ok() && result->size() != n) return EndsBefore(offset, n, result->size());
-  return s;
-}
-
-IOStatus RandomAccessFileReader::MultiReadAligned(FSReadRequest* requests, size_t count,
-                                                  const IOOptions& io_options) const {
-  std::vector<AlignedBuffer> buffers(count);
-  std::vector<FSReadRequest> aligned(count);
-  for (size_t i = 0; i < count; ++i) {
-    const uint64_t first = RoundDown(requests[i].offset, alignment_);
-    aligned[i].offset = first;
-    aligned[i].len =
-        static_cast<size_t>(RoundUp(requests[i].offset + requests[i].len, alignment_) - first);
-    if (!buffers[i].Allocate(aligned[i].len, alignment_)) {
-      return IOStatus::Aborted(file_name_, "no memory for an aligned read");
-    }
-    aligned[i].scratch = buffers[i].data();
-  }
-  IOStatus s = file_->MultiRead(aligned.data(), count, io_options, nullptr);
-  if (!s.ok()) return s;
-  for (size_t i = 0; i < count; ++i) {
-    FSReadRequest& r = requests[i];
-    const auto skipped = static_cast<size_t>(r.offset - aligned[i].offset);
-    const Slice& read = aligned[i].result;
-    const size_t got = read.size() <= skipped ? 0 : std::min(r.len, read.size() - skipped);
-    if (got > 0) std::memcpy(r.scratch, read.data() + skipped, got);
-    r.result = Slice(r.scratch, got);
-    r.status = std::move(aligned[i].status);
-  }
-  return s;
-}
-
-IOStatus RandomAccessFileReader::MultiRead(FSReadRequest* requests, size_t count,
-                                           const IOOptions& io_options) const {
-  if (count == 1) {
-    FSReadRequest& r = requests[0];
-    r.status = Read(r.offset, r.len, &r.result, r.scratch, io_options);
-    return IOStatus::OK();
-  }
-  for (size_t i = 0; i < count; ++i) AskRateLimiter(requests[i].len, io_options);
-  IOStatus s;
-  {
-    const ReadTimer timer;
-    s = direct_ ? MultiReadAligned(requests, count, io_options)
-                : file_->MultiRead(requests, count, io_options, nullptr);
-  }
-  if (!s.ok()) return s;
-  for (size_t i = 0; i < count; ++i) {
-    FSReadRequest& r = requests[i];
-    Count(r.result.size());
-    if (!r.status.ok() || r.result.size() == r.len) continue;
-    // Reads the request again alone: the file system may have been interrupted.
-    r.status = Read(r.offset, r.len, &r.result, r.scratch, io_options);
-  }
   return s;
 }
 

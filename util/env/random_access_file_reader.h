@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 
 #include "varve/file_system.h"
@@ -15,6 +16,8 @@
 
 namespace varve {
 
+struct FileReads;
+class PosixRandomAccessFile;
 class RateLimiter;
 class SharedHistogram;
 class Statistics;
@@ -66,6 +69,14 @@ class RandomAccessFileReader {
   IOStatus MultiRead(FSReadRequest* requests, size_t count,
                      const IOOptions& io_options = IOOptions()) const;
 
+  // Does what MultiRead does for each of several files. The reads of all whose overlaps() is true
+  // are in flight together; those of a file system that reads asynchronously are, too, if
+  // `async_io` is set.
+  static void MultiReadFiles(std::span<FileReads> files, bool async_io = false);
+  // True if reads of this file are likely to wait for a device, and can wait beside those of other
+  // files.
+  [[nodiscard]] bool overlaps(bool async_io = false) const;
+
   // Reduces the request's timeout to what is left until `deadline`, a time since the epoch of the
   // reader's clock, or of the machine's if it has none. Returns TimedOut if nothing is left.
   IOStatus LimitTime(std::chrono::microseconds deadline, IOOptions* io_options) const;
@@ -74,21 +85,33 @@ class RandomAccessFileReader {
   IOStatus Prefetch(uint64_t offset, size_t n, const IOOptions& io_options = IOOptions()) const;
 
   const std::string& file_name() const { return file_name_; }
+  // Returns the file, which this object owns.
   FSRandomAccessFile* file() const { return file_.get(); }
   bool use_direct_io() const { return direct_; }
   Statistics* statistics() const { return options_.stats; }
   bool in_last_level() const { return options_.in_last_level; }
 
  private:
+  // Reads the aligned range around the wanted one, for direct I/O.
   IOStatus ReadAligned(uint64_t offset, size_t n, Slice* result, char* scratch,
                        const IOOptions& io_options) const;
-  IOStatus MultiReadAligned(FSReadRequest* requests, size_t count,
-                            const IOOptions& io_options) const;
+  // Reads until all is there or the file ends, as one call may return less.
   IOStatus ReadLoop(uint64_t offset, size_t n, Slice* result, char* scratch,
                     const IOOptions& io_options) const;
+  // Returns null if reads are not timed.
+  Statistics* timed_statistics() const {
+    const bool timed = options_.clock != nullptr && options_.read_histogram != kNoHistogram;
+    return timed ? options_.stats : nullptr;
+  }
+  // Records the microseconds of a read that was timed.
+  void RecordTime(uint64_t micros, const IOOptions& io_options) const;
+  // Counts what MultiRead has read, and completes results that are too short.
+  void FinishReads(const FileReads& reads) const;
   // Counts bytes that were read in the thread's and the database's statistics.
   void Count(size_t bytes) const;
+  // Waits for the rate limiter, if the options name a priority.
   void AskRateLimiter(size_t n, const IOOptions& io_options) const;
+  // Returns the Corruption of a file that is too short.
   IOStatus EndsBefore(uint64_t offset, size_t n, size_t got) const;
 
   const std::string file_name_;
@@ -96,6 +119,16 @@ class RandomAccessFileReader {
   const std::unique_ptr<FSRandomAccessFile> file_;
   const bool direct_;
   const size_t alignment_;
+  PosixRandomAccessFile* const posix_;  // file_, or null if it is of another kind
+  FileSystem* async_fs_ = nullptr;      // The file's, if it supports kAsyncIO; set by Open.
+};
+
+// The reads of one file among those of several.
+struct FileReads {
+  const RandomAccessFileReader* file;
+  std::span<FSReadRequest> requests;  // as for MultiRead
+  const IOOptions* io_options;
+  IOStatus status;  // out: what MultiRead returns
 };
 
 }  // namespace varve

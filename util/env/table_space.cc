@@ -1,4 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// With a deletion rate, a table is renamed to trash and deleted later, in the order of arrival, by
+// the timer's thread. If more trash than a share of all tables waits already, it is deleted at
+// once: the rate is given up before space runs out. Large files are cut bit by bit, so that the
+// file system frees its blocks in small steps, but only if no other name or process uses the file.
+//
+// The mutex is not held during I/O, nor while the timer is called. Trash that could not be deleted
+// stays on the disk; an opening of its database finds it by its name.
+
 #include "util/env/table_space.h"
 
 #include <algorithm>
@@ -13,6 +22,7 @@
 #include "util/env/file_names.h"
 #include "util/env/info_log.h"
 #include "util/env/io_error.h"
+#include "util/env/open_elsewhere.h"
 #include "util/metrics/perf_counters.h"
 #include "util/metrics/statistics.h"
 
@@ -41,8 +51,13 @@ TableSpace::~TableSpace() {
   Forget();
 }
 
+// The condition variable counts waiters that the child does not have, and the child's timer has no
+// clients yet. What waits as trash is the parent's to delete.
 void TableSpace::InChild() {
   std::construct_at(&trash_gone_, &mu_);
+  trash_.clear();
+  trash_bytes_ = 0;
+  on_timer_ = false;
 }
 
 // ---- Limits ----
@@ -77,6 +92,8 @@ Status TableSpace::CheckSpace() {
                                 "(DeleteFilesInRange, DropColumnFamily), and call Resume");
 }
 
+// The comparison subtracts instead of adding, so that a huge estimate or buffer cannot wrap around
+// the limit.
 bool TableSpace::Reserve(uint64_t bytes) {
   MutexLock lock(&mu_);
   if (limit_ > 0) {
@@ -110,6 +127,7 @@ void TableSpace::Add(const std::string& path, uint64_t bytes) noexcept {
   BestEffort([&] {
     MutexLock lock(&mu_);
     uint64_t& known = files_[path];
+    // The difference may be negative; unsigned arithmetic wraps back to the right sum.
     total_ += bytes - known;
     known = bytes;
   });
@@ -132,6 +150,7 @@ int64_t TableSpace::GetDeleteRateBytesPerSecond() {
   return rate_;
 }
 
+// Trash that waits under a lower rate, perhaps for hours, is looked at again at once.
 void TableSpace::SetDeleteRateBytesPerSecond(int64_t delete_rate) {
   {
     MutexLock lock(&mu_);
@@ -171,6 +190,8 @@ void TableSpace::Count(uint32_t ticker) {
   RecordTick(statistics.get(), ticker);
 }
 
+// A table leaves files_ only when its name is gone, by a rename or a deletion; a table that could
+// not be deleted goes on to count.
 IOStatus TableSpace::Delete(const std::string& path) {
   IOStatus s;
   uint64_t bytes = 0;
@@ -192,6 +213,11 @@ IOStatus TableSpace::Delete(const std::string& path) {
   return s;
 }
 
+// Renames before it enqueues: the timer's thread may take the entry at once, and must find the file
+// under that name. A crash in between leaves trash, which the next opening finds.
+//
+//   table --rename--> trash --Enqueue--> waits --timer--> (cut ...) deleted
+//     '<-----------rename-----'  no memory, or no timer
 bool TableSpace::Throw(const std::string& path, uint64_t bytes) {
   const std::string trash = path + kTrashSuffix;
   if (!options_.fs->RenameFile(path, trash, IOOptions(), nullptr).ok()) return false;
@@ -200,6 +226,8 @@ bool TableSpace::Throw(const std::string& path, uint64_t bytes) {
     return true;
   }
   // The timer will not delete it: restore the name by which the caller deletes it.
+  // True if it cannot be renamed back: it stays as trash for the next opening, and the caller must
+  // not look for the table.
   return !options_.fs->RenameFile(trash, path, IOOptions(), nullptr).ok();
 }
 
@@ -223,12 +251,16 @@ bool TableSpace::DeleteAtRate(const std::string& path) {
   return Slice(path).ends_with(kTrashSuffix) ? Enqueue(path, bytes) : Throw(path, bytes);
 }
 
+// Entries are deleted in the order of their numbers, so this waits for those that are queued now,
+// and later ones do not prolong it.
 void TableSpace::WaitForTrash() {
   MutexLock lock(&mu_);
   const uint64_t last = trash_number_;
   while (on_timer_ && !trash_.empty() && trash_.front().number <= last) trash_gone_.Wait();
 }
 
+// The call that sets on_timer_ registers this object. Others only wake the timer, which is without
+// effect until the registration is done; that one makes a first call by itself.
 bool TableSpace::Enqueue(const std::string& path, uint64_t bytes) {
   bool joins = false;
   const Status s = Guarded([&] {
@@ -256,9 +288,14 @@ bool TableSpace::Enqueue(const std::string& path, uint64_t bytes) {
 bool TableSpace::IsCutBitByBit(const Trash& trash) const {
   if (options_.chunk_bytes == 0 || trash.bytes <= options_.chunk_bytes) return false;
   uint64_t names = 0;
-  return options_.fs->NumFileLinks(trash.path, IOOptions(), &names, nullptr).ok() && names == 1;
+  if (!options_.fs->NumFileLinks(trash.path, IOOptions(), &names, nullptr).ok()) return false;
+  // A reader in another process, such as a secondary, would find the rest of its table gone.
+  return names == 1 && !MayBeOpenElsewhere(trash.path);
 }
 
+// Only the timer's thread removes the front, so it is still the same entry after the I/O, although
+// others may have appended meanwhile. A file that cannot be cut or deleted leaves the queue, too:
+// retrying it would hold up all that wait behind it.
 void TableSpace::DeletePiece(uint64_t* freed) {
   Trash trash;
   {
@@ -302,6 +339,8 @@ uint64_t TableSpace::OnTime() noexcept {
   // Retries after a lack of memory.
   if (!Guarded([&] { DeletePiece(&freed); }).ok()) return kRetryMicros;
   MutexLock lock(&mu_);
+  // The rate is kept by waiting after a piece and not before it: a piece is paid for when its size
+  // is known.
   const double pause =
       rate_ <= 0 ? 0.0 : static_cast<double>(freed) * 1e6 / static_cast<double>(rate_);
   const auto micros = static_cast<uint64_t>(std::min(pause, double{kIdleMicros}));

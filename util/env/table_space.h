@@ -20,6 +20,7 @@
 
 namespace varve {
 
+// Arguments of NewSstFileManager, whose header has their meanings and units.
 struct TableSpaceOptions {
   std::shared_ptr<FileSystem> fs;
   std::shared_ptr<Logger> info_log;  // May be null.
@@ -72,36 +73,47 @@ class TableSpace final : public SstFileManager, private SharedTimer::Client, pri
   void GiveBack(uint64_t bytes);
 
  private:
+  // A file that waits for its deletion, under its name as trash.
   struct Trash {
     std::string path;
     uint64_t bytes = 0;
     uint64_t number = 0;  // Ascending.
   };
 
-  void InChild() override;
+  // Called in a child of fork(), where nobody waits.
+  void InChild() override VARVE_NO_THREAD_SAFETY_ANALYSIS;
   uint64_t OnTime() noexcept override;
   // Deletes the next piece of the front of the queue. Sets *freed to the bytes that the disk
   // regained, or that are not waited for any more.
   void DeletePiece(uint64_t* freed);
+  // True if the file is deleted by truncations: it is large, and nobody else can be reading it.
   bool IsCutBitByBit(const Trash& trash) const;
   // Renames a table to trash and enqueues it. Returns true if it waits.
   bool Throw(const std::string& path, uint64_t bytes);
+  // True if the file waits as trash already.
   bool Waits(const std::string& path);
+  // Adds trash, and sees that the timer runs. Returns false if that is impossible: then nothing
+  // was added.
   bool Enqueue(const std::string& path, uint64_t bytes);
+  // Adds to a ticker of the databases' statistics.
   void Count(uint32_t ticker);
 
   const TableSpaceOptions options_;
   Mutex mu_{lock_ranks::kTableSpace};
+  // Tables by path, with their bytes, and the sum.
   std::unordered_map<std::string, uint64_t> files_ VARVE_GUARDED_BY(mu_);
   uint64_t total_ VARVE_GUARDED_BY(mu_) = 0;
+  // The values of the setters, in bytes and bytes per second; 0: no limit.
   uint64_t limit_ VARVE_GUARDED_BY(mu_) = 0;
   uint64_t buffer_ VARVE_GUARDED_BY(mu_) = 0;
+  // Bytes that running compactions may still write.
   uint64_t reserved_ VARVE_GUARDED_BY(mu_) = 0;
   int64_t rate_ VARVE_GUARDED_BY(mu_);
   double trash_ratio_ VARVE_GUARDED_BY(mu_);
   std::deque<Trash> trash_ VARVE_GUARDED_BY(mu_);    // The front belongs to the timer.
   CondVar trash_gone_{&mu_};                         // Signalled when the front changes.
   uint64_t trash_number_ VARVE_GUARDED_BY(mu_) = 0;  // Number of the newest entry.
+  // Bytes of trash_, and true while the timer knows this object.
   uint64_t trash_bytes_ VARVE_GUARDED_BY(mu_) = 0;
   bool on_timer_ VARVE_GUARDED_BY(mu_) = false;
   // On a monotonic clock: until then the rate is used up.

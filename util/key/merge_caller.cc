@@ -7,6 +7,7 @@
 #include <variant>
 
 #include "util/base/canary.h"
+#include "util/base/status_macros.h"
 #include "util/key/entry_limits.h"
 #include "util/metrics/perf_counters.h"
 #include "util/metrics/statistics.h"
@@ -15,6 +16,8 @@ namespace varve {
 
 namespace {
 
+// A slice of memory that the operator itself owns may be gone when the result is read. The check
+// costs a pass over the operands, hence only in builds with assertions.
 #ifndef NDEBUG
 bool IsOneOf(const Slice& slice, const Slice* base, const std::vector<Slice>& operands) {
   const auto lies_in = [&slice](const Slice& whole) {
@@ -29,6 +32,14 @@ bool IsOneOf(const Slice& slice, const Slice* base, const std::vector<Slice>& op
 }
 #endif
 
+using NewColumns = MergeOperator::MergeOperationOutputV3::NewColumns;
+
+Status DecodeBase(const Slice& key, const Slice& entity, WideColumns* columns) {
+  const Status s = DecodeEntity(entity, columns);
+  return s.ok() ? s
+                : Status::CopyAppendMessage(s, "; ", "merged onto, of key " + key.ToString(true));
+}
+
 // Adds the time of its scope to the statistics' total and to the thread's, if they record times.
 struct MergeTimer {
   explicit MergeTimer(Statistics* statistics)
@@ -40,7 +51,7 @@ struct MergeTimer {
 }  // namespace
 
 Status MergeCaller::Full(const Slice& key, const Slice* base, const std::vector<Slice>& operands,
-                         std::string* buffer, Slice* result) const {
+                         std::string* buffer, Slice* result, ValueForm* form) const {
   if (operator_ == nullptr) {
     const std::string was = remembered_.empty() ? "" : ": it was " + remembered_;
     return Status::InvalidArgument(
@@ -48,9 +59,13 @@ Status MergeCaller::Full(const Slice& key, const Slice* base, const std::vector<
         "and ColumnFamilyOptions::merge_operator, which would merge them, is not set" + was);
   }
   using Operator = MergeOperator;
-  using Base = Operator::MergeOperationInputV3::ExistingValue;
-  const Operator::MergeOperationInputV3 in(key, base != nullptr ? Base(*base) : Base(), operands,
-                                           logger_);
+  Operator::MergeOperationInputV3::ExistingValue existing;
+  if (base != nullptr && *form == ValueForm::kEntity) [[unlikely]] {
+    VARVE_RETURN_IF_ERROR(DecodeBase(key, *base, &existing.emplace<WideColumns>()));
+  } else if (base != nullptr) {
+    existing = *base;
+  }
+  const Operator::MergeOperationInputV3 in(key, std::move(existing), operands, logger_);
   Operator::MergeOperationOutputV3 out;
   buffer->clear();
   out.new_value = std::move(*buffer);  // Keeps its capacity.
@@ -62,7 +77,14 @@ Status MergeCaller::Full(const Slice& key, const Slice* base, const std::vector<
   } catch (...) {
     return Failed(key, "threw what is no exception");
   }
-  if (const Slice* const operand = std::get_if<Slice>(&out.new_value); operand != nullptr) {
+  // The operator has chosen the form of its result by the alternative that it left in new_value.
+  *form = ValueForm::kPlain;
+  if (const auto* const columns = std::get_if<NewColumns>(&out.new_value); columns != nullptr)
+      [[unlikely]] {
+    *form = ValueForm::kEntity;
+    VARVE_RETURN_IF_ERROR(Encode(key, *columns, buffer));
+    *result = Slice(*buffer);
+  } else if (const Slice* const operand = std::get_if<Slice>(&out.new_value); operand != nullptr) {
 #ifndef NDEBUG
     if (!IsOneOf(*operand, base, operands)) {
       return Failed(key, "set existing_operand to what is none of its operands");
@@ -77,6 +99,15 @@ Status MergeCaller::Full(const Slice& key, const Slice* base, const std::vector<
     return Failed(key, "made a value that is too large: of nearly 4 GiB, or more");
   }
   return Status::OK();
+}
+
+Status MergeCaller::Encode(const Slice& key, const NewColumns& columns, std::string* buffer) const {
+  WideColumns slices;
+  slices.reserve(columns.size());
+  for (const auto& [name, value] : columns) slices.emplace_back(name, value);
+  buffer->clear();
+  const Status s = EncodeEntity(slices, buffer);
+  return s.ok() ? s : Failed(key, ("made no entity: " + s.ToString()).c_str());
 }
 
 bool MergeCaller::WantsSingleOperand() const {

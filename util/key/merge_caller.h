@@ -13,6 +13,8 @@
 #include "varve/slice.h"
 #include "varve/status.h"
 
+#include "util/key/entity.h"
+
 namespace varve {
 
 class Statistics;
@@ -40,12 +42,14 @@ class MergeCaller {
   const MergeOperator* merge_operator() const { return operator_; }
 
   // Merges `operands`, oldest first and at least one, onto `base`, null if there is none. *result
-  // becomes one of the input slices or *buffer, which is overwritten. Returns InvalidArgument if
-  // there is no operator, and Corruption with subcode kMergeOperatorFailed if the operator failed,
-  // threw, made more than a value can hold or (checked only in builds with assertions) returned a
-  // slice of other memory. *buffer and *result are then undefined.
+  // becomes one of the input slices or *buffer, which is overwritten. *form is that of the base,
+  // kPlain if there is none, and becomes that of the result. Returns InvalidArgument if there is no
+  // operator, and Corruption if the base is an ill-formed entity; with subcode kMergeOperatorFailed
+  // if the operator failed, threw, made more than a value can hold, or two columns of one name, or
+  // (checked only in builds with assertions) returned a slice of other memory. *buffer, *result and
+  // *form are then undefined.
   Status Full(const Slice& key, const Slice* base, const std::vector<Slice>& operands,
-              std::string* buffer, Slice* result) const;
+              std::string* buffer, Slice* result, ValueForm* form) const;
 
   // True if Partial also wants single operands.
   bool WantsSingleOperand() const;
@@ -56,6 +60,9 @@ class MergeCaller {
   bool Partial(const Slice& key, const std::deque<Slice>& operands, std::string* result) const;
 
  private:
+  // Makes an entity of the operator's columns.
+  Status Encode(const Slice& key, const MergeOperator::MergeOperationOutputV3::NewColumns& columns,
+                std::string* buffer) const;
   Status Failed(const Slice& key, const char* why) const;
 
   const MergeOperator* operator_ = nullptr;

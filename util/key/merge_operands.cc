@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// Collects operands without copying what can stay in place. Copies share pieces of 16 KiB; larger
+// ones have memory of their own. A thread keeps one collector, with its first piece, from one merge
+// to the next, since allocating them would cost more than a short merge.
+
 #include "util/key/merge_operands.h"
 
 #include <cstring>
@@ -38,9 +43,11 @@ void MergeOperands::Clear() {
 void MergeOperands::DropAll() {
   slices_.clear();
   has_base_ = false;
+  base_form_ = ValueForm::kPlain;
   in_memtables_ = 0;
   shares_.clear();
   more_room_.clear();
+  // The first piece is used anew, so that a thread that merges key after key allocates it once.
   room_ = first_room_.get();
   room_left_ = room_ != nullptr ? kRoomBytes : 0;
 }
@@ -48,6 +55,8 @@ void MergeOperands::DropAll() {
 Slice MergeOperands::KeepOfBlock(const Slice& value, ValuePin* pin) {
   if (value.size() < kSharedBytesMin) return Copy(value);
   const size_t at = slices_.size();
+  // One share serves all operands of the block that are added after each other, hence the flag in
+  // the pin.
   if (!pin->operands_have_share) {
     Cleanable* const share = pin->Renew();
     if (share == nullptr) return Copy(value);
@@ -84,6 +93,7 @@ void MergeOperands::CopyFromMemTables(size_t most) {
   if (in_memtables_ > slices_.size() && base_.size() > most) base_ = Copy(base_);
 }
 
+// Pieces never move, so the slices of earlier copies stay valid.
 Slice MergeOperands::Copy(const Slice& value) {
   const size_t n = value.size();
   if (n == 0) return Slice();  // It has an address: null would mean no value.

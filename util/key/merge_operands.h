@@ -3,6 +3,19 @@
 
 // Holds the merge operands of one key, for the caller that merges or returns them: slices of bytes
 // that stay in place, and the references that keep those alive.
+//
+//      slices_  [ 0 ][ 1 ][ 2 ][ 3 ][ 4 ][ 5 ]   base_        newest first
+//                 |    |    |    |    |    |        |
+//               memtable   room_  '-- block A --'  block B
+//               in place   copy   one share (3..5) a share of its own
+//
+// Where the bytes of an operand lie depends on what is cheapest:
+// - In a memtable they stay. The caller holds the super-version, and with it the memtables, for as
+//   long as it uses the operands.
+// - Small operands of a block are copied into room_. A copy of up to 256 bytes costs less than the
+//   atomic increment and decrement of a reference, and does not keep a block in memory.
+// - For larger ones a share in the block is taken, which ShareOf hands on to a result that outlives
+//   the read.
 
 #include <algorithm>
 #include <cstddef>
@@ -15,6 +28,7 @@
 #include "varve/slice.h"
 
 #include "util/iter/internal_iterator.h"
+#include "util/key/entity.h"
 
 namespace varve {
 
@@ -83,10 +97,14 @@ class MergeOperands {
     slices_.resize(first + entries.size());
     for (size_t i = 0; i < entries.size(); i++) slices_[first + i] = entries[i].value();
   }
+  // Puts another base in the place of the one that was added; the caller keeps its bytes.
+  void ReplaceBase(const Slice& value) { base_ = value; }
   void AddPinnedBase(const Slice& value) {
     base_ = value;
     has_base_ = true;
   }
+  // Says that the base, which was or will be added, is an entity.
+  void SetBaseIsEntity() { base_form_ = ValueForm::kEntity; }
   // Copies the bytes of what was added from operand `first` on, base included.
   void CopyFrom(size_t first);
   // Like CopyFrom for what lies in memtables and is larger than `most` bytes; smaller ones stay.
@@ -107,6 +125,7 @@ class MergeOperands {
   [[nodiscard]] const std::vector<Slice>& slices() const { return slices_; }
   [[nodiscard]] size_t size() const { return slices_.size(); }
   [[nodiscard]] const Slice* base() const { return has_base_ ? &base_ : nullptr; }
+  [[nodiscard]] ValueForm base_form() const { return base_form_; }
   // Number of the newest operands that lie in memtables; size() + 1 if the base does, too.
   [[nodiscard]] size_t in_memtables() const { return in_memtables_; }
   // Returns the share that keeps alive the operand with index `i`, newest first; size() is the
@@ -144,15 +163,20 @@ class MergeOperands {
   Slice KeepOfBlock(const Slice& value, ValuePin* pin);
   Slice Copy(const Slice& value);
 
+  // The operands, newest first until PutOldestFirst.
   std::vector<Slice> slices_;
   Slice base_;
+  // True if a value lies under the operands; its bytes are base_, in this form.
   bool has_base_ = false;
+  ValueForm base_form_ = ValueForm::kPlain;
   size_t in_memtables_ = 0;
+  // Ranges ascend, and none overlap.
   std::vector<Share> shares_;
   // Memory for copies: `room_left_` bytes from `room_` on are free. The first piece is kept.
   char* room_ = nullptr;
   size_t room_left_ = 0;
   std::unique_ptr<char[]> first_room_;
+  // Further pieces of memory, and large copies; freed by DropAll.
   std::vector<std::unique_ptr<char[]>> more_room_;
 };
 

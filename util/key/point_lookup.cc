@@ -1,4 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// The state of a search, and how entries change it:
+//
+//     kSearching --value, entity--> kFound        after operands: it is their base, kMerging
+//                --deletion-------> kDeleted      after operands: they have no base
+//                --reference------> kReference    after operands: it is their base, kMerging
+//                --operand--------> kSearching    it is collected; kMerging if no more are wanted
+//                --cannot be read-> kFailed
+//
+// An entry that a range tombstone found earlier covers counts as a deletion; with timestamps as
+// absent, because an entry after it may have a newer sequence number and an older timestamp.
+//
+// A small value is copied; a larger one is pinned where it lies, if its source can (ValuePin).
+// Within an epoch no operand is taken, as the operator would run for as long as it likes: the
+// lookup notes that it was put off, and the source offers the block again under a reference.
+
 #include "util/key/point_lookup.h"
 
 #include <cstring>
@@ -29,6 +45,12 @@ void PointLookup::ComputeHash() const {
   hashed_ = true;
 }
 
+// The buffer and its two targets; key() and the last timestamp stay where they are:
+//
+//   with       | key | timestamp of read | trailer | last timestamp |
+//   without    | key | trailer | ...
+//
+// The trailer takes the place of the timestamp, which Leave restores from as_of_.
 void PointLookup::EnterKeysWithoutTimestamp() {
   if (icmp_ == nullptr || in_keys_without_timestamp_) return;
   in_keys_without_timestamp_ = true;
@@ -64,18 +86,22 @@ bool PointLookup::SeesTimestampOf(const Slice& user_key, uint64_t trailer) {
   return true;
 }
 
+// Sources come newest first; an entry whose timestamp is newer than that of the entry before shows
+// that their timestamps do not follow the order of sources.
 void PointLookup::NoteLast(const Slice& timestamp) {
   out_of_order_ |= has_last_ && icmp_->CompareTimestamp(timestamp, last_timestamp()) > 0;
   has_last_ = true;
   memcpy(LastTimestamp(), timestamp.data(), as_of_.size());
 }
 
+// Sets back all that the search has found, and keeps what the caller has asked for.
 void PointLookup::Restart() {
   LeaveKeysWithoutTimestamp();
   state_ = State::kSearching;
   status_ = Status::OK();
   covering_seq_ = found_seq_ = 0;
-  deferred_ = has_last_ = out_of_order_ = false;
+  deferred_ = has_last_ = out_of_order_ = base_is_reference_ = false;
+  is_entity_ = false;
   if (timestamp_ != nullptr) timestamp_->clear();
   if (operands_ != nullptr && operands_->wants_value) {
     MergeOperands::Release(std::exchange(operands_, nullptr));
@@ -88,6 +114,8 @@ void PointLookup::Restart() {
 
 // Adds the next older operand and returns true if the operator or the caller wants no more.
 [[gnu::noinline]] bool PointLookup::OfferOperand(const Slice& value, ValuePin* pin) {
+  // The operand's block may go when the epoch ends, and the operator could run for long: the caller
+  // searches the block again while it holds a reference.
   if (Epoch::Inside()) {
     deferred_ = true;
     return true;
@@ -98,7 +126,9 @@ void PointLookup::Restart() {
       Slice no_result;
       const MergeCaller none;
       const MergeCaller& merger = merger_ != nullptr ? *merger_ : none;
-      Fail(merger.Full(key(), nullptr, {}, &no_buffer, &no_result));
+      ValueForm plain = ValueForm::kPlain;
+      // Full makes the error of a missing operator, which names the operator of earlier.
+      Fail(merger.Full(key(), nullptr, {}, &no_buffer, &no_result, &plain));
       return true;
     }
     operands_ = MergeOperands::Acquire();
@@ -120,8 +150,41 @@ void PointLookup::Restart() {
   return enough;
 }
 
+// Ends the search with a value, or with the base of operands.
+[[gnu::always_inline]] inline void PointLookup::TakeValue(const Slice& value, ValuePin* pin) {
+  state_ = State::kFound;
+  if (value_ != nullptr) {
+    Cleanable* const share =
+        pin != nullptr && value.size() > kCopyBytesMax ? pin->Renew() : nullptr;
+    if (share != nullptr) {
+      value_->PinSlice(value, share);
+    } else {
+      value_->PinSelf(value);
+    }
+  } else if (operands_ != nullptr) {
+    operands_->AddBase(value, pin);
+    state_ = State::kMerging;
+  }
+}
+
+// Takes the whole entity if that was asked for, or is to be merged; otherwise what plain reads see.
+[[gnu::noinline]] bool PointLookup::OfferEntity(const Slice& entity, ValuePin* pin) {
+  Slice shown = entity;
+  if (operands_ != nullptr && operands_->wants_value) {
+    operands_->SetBaseIsEntity();
+  } else if (wants_entity_) {
+    is_entity_ = true;
+  } else if (const Status s = DefaultColumnOf(entity, &shown); !s.ok()) {
+    Fail(Status::CopyAppendMessage(s, "; ", "of key " + key().ToString(/*hex=*/true)));
+    return true;
+  }
+  TakeValue(shown, pin);
+  return true;
+}
+
 void PointLookup::CoverWith(const FragmentedTombstones& tombstones) {
   if (ignores_tombstones_ && !VARVE_CANARY(kCoverThoughIgnored)) return;
+  // Nothing in the list can be newer than the tombstone that covers the key already.
   if (tombstones.max_seq() <= covering_seq_) return;
   Slice timestamp;
   const SequenceNumber seq =
@@ -133,6 +196,8 @@ void PointLookup::CoverWith(const FragmentedTombstones& tombstones) {
 bool PointLookup::Offer(uint64_t trailer, const Slice& value, ValuePin* pin) {
   const SequenceNumber seq = trailer >> 8;
   found_seq_ = seq;
+  // Without timestamps every later entry is older still, so the key is deleted. Operands that were
+  // found stay: they are merged without a base.
   if (seq < covering_seq_) {
     // Later entries may have been written later, with an older timestamp.
     if (icmp_ != nullptr) return false;
@@ -141,19 +206,7 @@ bool PointLookup::Offer(uint64_t trailer, const Slice& value, ValuePin* pin) {
   }
   switch (static_cast<ValueType>(trailer & 0xff)) {
     case kTypeValue:
-      state_ = State::kFound;
-      if (value_ != nullptr) {
-        Cleanable* const share =
-            pin != nullptr && value.size() > kCopyBytesMax ? pin->Renew() : nullptr;
-        if (share != nullptr) {
-          value_->PinSlice(value, share);
-        } else {
-          value_->PinSelf(value);
-        }
-      } else if (operands_ != nullptr) {
-        operands_->AddBase(value, pin);
-        state_ = State::kMerging;
-      }
+      TakeValue(value, pin);
       return true;
     case kTypeDeletion:
     case kTypeSingleDeletion:
@@ -163,11 +216,17 @@ bool PointLookup::Offer(uint64_t trailer, const Slice& value, ValuePin* pin) {
     case kTypeMerge:
       return OfferOperand(value, pin);
     case kTypeBlobIndex:
-      Fail(Status::NotSupported("reading a blob reference: enable_blob_files is not supported"));
+      state_ = State::kReference;
+      if (value_ != nullptr) {
+        value_->PinSelf(value);
+      } else if (operands_ != nullptr) {
+        operands_->AddBase(value, pin);
+        base_is_reference_ = true;
+        state_ = State::kMerging;
+      }
       return true;
     case kTypeWideColumnEntity:
-      Fail(Status::NotSupported("reading a wide-column entity is not supported"));
-      return true;
+      return OfferEntity(value, pin);
     default:
       Fail(Status::Corruption("entry of unknown type " + std::to_string(trailer & 0xff)));
       return true;

@@ -14,6 +14,7 @@
 #include "varve/status.h"
 #include "varve/types.h"
 
+#include "util/base/assert.h"
 #include "util/coding/fixed.h"
 #include "util/key/internal_key.h"
 #include "util/key/merge_operands.h"
@@ -51,6 +52,7 @@ class PointLookup {
     kDeleted,    // the newest visible entry is a deletion, or a range tombstone covers it
     kFailed,     // status() has the error
     kMerging,    // operands() has all that is to be merged
+    kReference,  // *value holds the reference to a blob file, which the caller resolves
   };
 
   // `value` may be null if only existence matters. `merger` decides if the operands found so far
@@ -89,6 +91,7 @@ class PointLookup {
   // Returns the target of a search: the key, the timestamp of the read, and the trailer of
   // (snapshot, seek type).
   Slice internal_key() const { return Slice(buffer_, size_); }
+  // Returns the newest sequence number that the read sees.
   SequenceNumber snapshot() const { return snapshot_; }
   // True if the read sees an entry of the key. `user_key` is the entry's, with its timestamp, which
   // the lookup remembers if it sees it.
@@ -159,6 +162,20 @@ class PointLookup {
   // True if the caller wants every operand unconditionally.
   bool TakesAllOperands() const { return operands_ != nullptr && operands_->WantsAll(); }
 
+  // Asks for the whole entity, if the key has one, instead of its default column. Requires that the
+  // search has not begun.
+  void WantEntity() { wants_entity_ = true; }
+  [[nodiscard]] bool wants_entity() const { return wants_entity_; }
+  // Says if *value is an entity in its stored form; plain unless the whole entity was asked for.
+  [[nodiscard]] ValueForm form() const {
+    return is_entity_ ? ValueForm::kEntity : ValueForm::kPlain;
+  }
+  // Is called when *value was set to the result of a merge of that form.
+  void SetForm(ValueForm form) { is_entity_ = form == ValueForm::kEntity; }
+
+  // True if the base below the operands is a reference to a blob file.
+  [[nodiscard]] bool base_is_reference() const { return base_is_reference_; }
+
   // Returns null unless there are operands. There may also be some with kDeleted and kSearching:
   // then nothing is below them.
   MergeOperands* operands() const { return operands_; }
@@ -188,6 +205,11 @@ class PointLookup {
   // must not happen there, so the search stops; the block must be searched again under a reference.
   bool TakeDeferred() { return std::exchange(deferred_, false); }
 
+  // Says that the caller has put the value in the place of the reference.
+  void SetValueRead() {
+    VARVE_ASSERT(state_ == State::kReference);
+    state_ = State::kFound;
+  }
   void Fail(Status s) {
     status_ = std::move(s);
     state_ = State::kFailed;
@@ -197,16 +219,24 @@ class PointLookup {
   SequenceNumber found_seq() const { return found_seq_; }
 
  private:
+  // Computes hash_.
   void ComputeHash() const;
+  // Does the part of Sees that concerns timestamps.
   bool SeesTimestampOf(const Slice& user_key, uint64_t trailer);
   void Report(const Slice& timestamp);
   void NoteLast(const Slice& timestamp);
   [[nodiscard]] char* LastTimestamp() const {
     return buffer_ + key_bytes_ + as_of_.size() + kInternalKeyTrailerBytes;
   }
+  // Take an entry of that kind; return true if the search is over.
   bool OfferOperand(const Slice& value, ValuePin* pin);
+  bool OfferEntity(const Slice& entity, ValuePin* pin);
+  // Sets *value, by a copy or a pin.
+  void TakeValue(const Slice& value, ValuePin* pin);
+  // Frees what most lookups do not have: a long key's memory, and operands.
   void Free();
 
+  // Bytes of the target that need no allocation.
   static constexpr size_t kInlineBytes = 112;
 
   State state_ = State::kSearching;
@@ -215,8 +245,12 @@ class PointLookup {
   bool has_last_ = false;
   bool ignores_tombstones_ = false;
   bool out_of_order_ = false;
+  bool base_is_reference_ = false;
+  bool wants_entity_ : 1 = false;
+  bool is_entity_ : 1 = false;
   mutable uint64_t hash_ = 0;
   SequenceNumber snapshot_;
+  // Newest tombstone over the key that was met; 0: none.
   SequenceNumber covering_seq_ = 0;
   SequenceNumber found_seq_ = 0;
   SequenceNumber whole_through_ = 0;

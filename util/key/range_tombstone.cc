@@ -1,6 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Implements cutting keys into fragments at the bounds of tombstones, and looking keys up in them.
+//
+//    tombstones    [a ........ f) 7         [m .. p) 9
+//                       [c .......... h) 5
+//    bounds        a    c      f      h      m      p
+//    fragments     | 7  | 7,5  | 5    | none | 9    |
+//
+// Tombstones are sorted by sequence number, and their position in that order is their rank, so
+// that comparing ranks compares ages. Bounds are sorted once, and equal ones are stored once. A
+// look-up is a binary search among bounds, which yields the fragment; newest_ of the fragment
+// answers readers of the latest state at once. Only where tombstones overlap is there a tree for
+// readers of older snapshots (MakeTree).
+//
+// Space is linear in the number of tombstones, not in the number of pairs of tombstones and
+// fragments, which a list for each fragment would need.
 
 #include "util/key/range_tombstone.h"
 
@@ -21,6 +35,8 @@ std::shared_ptr<const FragmentedTombstones> FragmentedTombstones::Build(
   return Build(std::move(tombstones), comparator);
 }
 
+// The order of the steps matters: ranks need the tombstones sorted, extents get their indexes in
+// SetBounds, and SetNewest reads both.
 std::shared_ptr<const FragmentedTombstones> FragmentedTombstones::Build(
     std::vector<Tombstone> input, const InternalKeyComparator& comparator) {
   std::erase_if(input, [&comparator](const Tombstone& t) {
@@ -64,6 +80,9 @@ void FragmentedTombstones::TakeTombstones(const std::vector<Tombstone>& input) {
   }
 }
 
+// Sorts all starts and ends together and numbers the different ones; each end then knows its number
+// through `place`. The first pass counts, so that the second one appends to memory that was
+// reserved.
 void FragmentedTombstones::SetBounds(const std::vector<Tombstone>& input) {
   struct End {
     Slice key;
@@ -112,12 +131,15 @@ void FragmentedTombstones::SetNewest() {
     covering += step;
     if (covering > 1) return MakeTree();
   }
+  // Nothing overlaps, so this visits each fragment once at most.
   for (Rank rank = 0; rank < extents_.size(); rank++) {
     for (uint32_t i = extents_[rank].first; i < extents_[rank].end; i++) newest_[i] = rank;
   }
 }
 
 template <typename Visit>
+// This is the walk of a bottom-up segment tree: at each level at most one node at either side
+// sticks out of its parent, and is visited; what remains is whole parents.
 void FragmentedTombstones::ForEachNode(const Extent& extent, Visit visit) const {
   size_t first = extent.first + size();
   size_t end = extent.end + size();
@@ -127,6 +149,8 @@ void FragmentedTombstones::ForEachNode(const Extent& extent, Visit visit) const 
   }
 }
 
+// Counts the ranks of each node, turns the counts into positions, and fills them in from the newest
+// rank down, which leaves every node sorted newest first.
 void FragmentedTombstones::MakeTree() {
   const size_t nodes = 2 * size();
   node_begin_.assign(nodes + 1, 0);
@@ -215,6 +239,8 @@ bool FragmentedTombstones::CoversAnyOf(const Slice* begin, const Slice* end) con
   return false;
 }
 
+// Ranks ascend by sequence number. Where timestamps ascend with them, both limits cut off the
+// newest ranks, and one number says which; else each candidate's timestamp is compared on its own.
 FragmentedTombstones::Rank FragmentedTombstones::VisibleRanks(SequenceNumber snapshot,
                                                               const TimestampLimit& limit) const {
   const auto end = std::upper_bound(seqs_.begin(), seqs_.end(), snapshot);
@@ -278,6 +304,7 @@ SequenceNumber FragmentedTombstones::OldestAbove(size_t fragment, SequenceNumber
   for (size_t node = fragment + size(); node > 0; node /= 2) {
     const auto begin = node_ranks_.begin() + static_cast<ptrdiff_t>(node_begin_[node]);
     const auto end = node_ranks_.begin() + static_cast<ptrdiff_t>(node_begin_[node + 1]);
+    // Newest first, so the last rank that is still above the floor is the oldest one above it.
     const auto it = std::partition_point(begin, end, [above](Rank rank) { return rank >= above; });
     if (it != begin) found = std::min(found, *(it - 1));
   }
@@ -289,6 +316,8 @@ SequenceNumber FragmentedTombstones::MaxCoveringSeq(const Slice& key, SequenceNu
                                                     Slice* timestamp_of) const {
   const size_t index = LowerBound(key);
   if (index == size() || newest_[index] == kNone) return 0;
+  // Fragments are adjacent, so only a key before the first of them lies in none although LowerBound
+  // has found one.
   if (index == 0 && comparator_.CompareKey(bound(0), key) > 0) return 0;
   return NewestVisible(index, snapshot, limit, timestamp_of);
 }
@@ -304,6 +333,8 @@ std::shared_ptr<const FragmentedTombstones> FragmentedTombstones::Clip(
   const bool cuts_back = upper != nullptr && before(*upper, whole->bound(whole->size()));
   if (!cuts_front && !cuts_back) return whole;
 
+  // The slices of the parts point into `whole`, which lives until Build has copied them, and into
+  // the bounds of the caller.
   std::vector<Tombstone> parts;
   for (size_t i = 0; i < whole->tombstone_count(); i++) {
     Tombstone part = whole->tombstone(i);
@@ -321,6 +352,7 @@ void TombstoneSet::Add(std::shared_ptr<const FragmentedTombstones> tombstones, c
       FragmentedTombstones::Clip(std::move(tombstones), lower, upper);
   if (clipped->empty()) return;
   Known& known = this->known();
+  // The two vectors must keep one length, also if one of them finds no memory.
   known.positions.reserve(lists_.size() + 1);
   lists_.push_back(std::move(clipped));
   known.positions.push_back(0);
@@ -351,18 +383,21 @@ void TombstoneSet::SetTimestampLimit(const TimestampLimit& limit) {
 }
 
 // Merges the smaller half of the lists, so that each tombstone is merged O(log n) times altogether.
+// Everything that may find no memory comes first, so that lists and positions stay a pair.
 void TombstoneSet::MergeSmallLists() {
-  std::sort(lists_.begin(), lists_.end(), [](const auto& a, const auto& b) {
+  auto lists = lists_;
+  std::sort(lists.begin(), lists.end(), [](const auto& a, const auto& b) {
     return a->tombstone_count() > b->tombstone_count();
   });
   std::vector<FragmentedTombstones::Tombstone> tombstones;
-  for (size_t at = kMaxLists / 2; at < lists_.size(); at++) {
-    const FragmentedTombstones& list = *lists_[at];
+  for (size_t at = kMaxLists / 2; at < lists.size(); at++) {
+    const FragmentedTombstones& list = *lists[at];
     for (size_t i = 0; i < list.tombstone_count(); i++) tombstones.push_back(list.tombstone(i));
   }
   auto merged = FragmentedTombstones::Build(std::move(tombstones), comparator_);
-  lists_.resize(kMaxLists / 2);
-  lists_.push_back(std::move(merged));
+  lists.resize(kMaxLists / 2);
+  lists.push_back(std::move(merged));
+  lists_ = std::move(lists);
   known_->positions.assign(lists_.size(), 0);
 }
 
@@ -400,6 +435,12 @@ bool TombstoneSet::HideTogether(const Slice& first, const Slice& last, bool last
   return false;
 }
 
+// Finds the key's fragment in each list, and the largest interval around the key within which none
+// of the lists changes fragment:
+//
+//   list 1    ... |---------- f ----------| ...
+//   list 2    ......... |----- g -----| .......
+//   interval            [low      high)           covering = {f, g} as far as covered
 void TombstoneSet::MoveTo(const Slice& key) {
   Known& known = *known_;
   known.interval_valid = false;  // A comparator may throw.
@@ -428,6 +469,8 @@ void TombstoneSet::MoveTo(const Slice& key) {
   known.interval_valid = true;
 }
 
+// Tries the fragment of the last key and its neighbours, in at most four comparisons; scans nearly
+// always end there.
 size_t TombstoneSet::Reposition(const FragmentedTombstones& list, size_t position,
                                 const Slice& key) const {
   const auto ends_after_key = [&](size_t index) {

@@ -38,6 +38,7 @@ bool MayBeCharged(CacheEntryRole role) {
     case CacheEntryRole::kFilterConstruction:
     case CacheEntryRole::kBlockBasedTableReader:
     case CacheEntryRole::kFileMetadata:
+    case CacheEntryRole::kBlobCache:
       return true;
     default:
       return false;

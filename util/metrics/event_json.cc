@@ -7,6 +7,8 @@
 #include <cstdio>
 #include <utility>
 
+#include "util/coding/decimal.h"
+
 namespace varve {
 
 JsonEvent::JsonEvent(uint64_t time_micros, std::string_view event) : text_("{") {
@@ -35,9 +37,30 @@ JsonEvent& JsonEvent::Add(std::string_view key, double value) {
     text_.append("null");
     return *this;
   }
-  char digits[32];
-  const int length = std::snprintf(digits, sizeof(digits), "%.6g", value);
-  text_.append(digits, static_cast<size_t>(length));
+  text_.append(SignificantDigits(value, 6));
+  return *this;
+}
+
+JsonEvent& JsonEvent::Add(std::string_view key, const std::vector<uint64_t>& values) {
+  AppendKey(key);
+  text_.push_back('[');
+  for (size_t i = 0; i < values.size(); i++) {
+    if (i > 0) text_.append(", ");
+    text_.append(std::to_string(values[i]));
+  }
+  text_.push_back(']');
+  return *this;
+}
+
+// Needs no stack: AppendKey sees from the last character if a member comes first in its object.
+JsonEvent& JsonEvent::BeginObject(std::string_view key) {
+  AppendKey(key);
+  text_.push_back('{');
+  return *this;
+}
+
+JsonEvent& JsonEvent::EndObject() {
+  text_.push_back('}');
   return *this;
 }
 
@@ -52,6 +75,8 @@ void JsonEvent::AppendKey(std::string_view key) {
   text_.append(": ");
 }
 
+// Bytes above 0x7e are escaped one by one, as keys and values need not be UTF-8: a reader gets the
+// code point of the same number, from which it can restore the byte.
 void JsonEvent::AppendString(std::string_view value) {
   text_.push_back('"');
   for (const char c : value) {

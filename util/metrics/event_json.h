@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace varve {
 
@@ -20,11 +21,17 @@ class JsonEvent {
   JsonEvent(uint64_t time_micros, std::string_view event);
   JsonEvent(uint64_t time_micros, int job, std::string_view event);
 
+  // Add a member under this key.
   JsonEvent& Add(std::string_view key, std::string_view value);
   JsonEvent& Add(std::string_view key, const char* value) {
     return Add(key, std::string_view(value));
   }
   JsonEvent& Add(std::string_view key, bool value);
+  // Adds a list of numbers.
+  JsonEvent& Add(std::string_view key, const std::vector<uint64_t>& values);
+  // Values added between the two calls belong to an object within the event.
+  JsonEvent& BeginObject(std::string_view key);
+  JsonEvent& EndObject();
   // Numbers without a JSON form (infinities, NaN) become null.
   JsonEvent& Add(std::string_view key, double value);
   template <std::integral Number>
@@ -38,6 +45,7 @@ class JsonEvent {
   std::string Finish();
 
  private:
+  // Appends a separator if one is needed, the key and a colon.
   void AppendKey(std::string_view key);
   void AppendString(std::string_view value);
 

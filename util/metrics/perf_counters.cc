@@ -55,6 +55,7 @@ constexpr PerfCounter<PerfContextBase> kPerfCounters[] = {
     {"multiget_read_bytes", &PerfContextBase::multiget_read_bytes},
     {"iter_read_bytes", &PerfContextBase::iter_read_bytes},
     {"blob_cache_hit_count", &PerfContextBase::blob_cache_hit_count},
+    {"blob_cache_read_byte", &PerfContextBase::blob_cache_read_byte},
     {"blob_read_count", &PerfContextBase::blob_read_count},
     {"blob_read_byte", &PerfContextBase::blob_read_byte},
     {"blob_read_time", &PerfContextBase::blob_read_time},
@@ -162,6 +163,8 @@ LevelMap* CopyLevels(const LevelMap* levels) {
   return levels == nullptr ? nullptr : std::make_unique<LevelMap>(*levels).release();
 }
 
+// Frees what CopyLevels or EnablePerLevelPerfContext made. The public struct has a raw pointer,
+// because programs read the field.
 void FreeLevels(LevelMap* levels) {
   std::unique_ptr<LevelMap>(levels).reset();
 }
@@ -186,6 +189,7 @@ struct ContextOwner {
 PerfContext* CreateThreadPerfContext() {
   // A call after the owner's end creates another context, which is never freed.
   PerfContext* const context = std::make_unique<PerfContext>().release();
+  // Constructed once a thread, by the first call.
   thread_local const ContextOwner owner{std::unique_ptr<PerfContext>(context)};
   thread_perf.context = context;
   return context;
@@ -202,11 +206,13 @@ uint64_t PerfCpuNanos() {
   return static_cast<uint64_t>(now.tv_sec) * 1000000000 + static_cast<uint64_t>(now.tv_nsec);
 }
 
+// A program may have cleared the map and left the switch on.
 void AddPerfLevelCountSlow(uint32_t level, uint64_t PerfContextByLevel::*counter, uint64_t n) {
   LevelMap* const levels = ThreadPerfContext()->level_to_perf_context;
   if (levels != nullptr) (*levels)[level].*counter += n;
 }
 
+// A level out of range is ignored: the fast path compares levels as numbers and checks nothing.
 void SetPerfLevel(PerfLevel level) {
   if (level > kUninitialized && level < kOutOfBounds) thread_perf.level = level;
 }
@@ -232,6 +238,7 @@ PerfContext::PerfContext(const PerfContext& other)
       level_to_perf_context(CopyLevels(other.level_to_perf_context)),
       per_level_perf_context_enabled(other.per_level_perf_context_enabled) {}
 
+// Copies the map before it frees the old one: copying may throw.
 PerfContext& PerfContext::operator=(const PerfContext& other) {
   if (this == &other) return *this;
   PerfContextBase::operator=(other);
@@ -245,6 +252,7 @@ PerfContext::PerfContext(PerfContext&& other) noexcept
       level_to_perf_context(std::exchange(other.level_to_perf_context, nullptr)),
       per_level_perf_context_enabled(std::exchange(other.per_level_perf_context_enabled, false)) {}
 
+// Keeps the map with its levels and the switch, so that counting goes on.
 void PerfContext::Reset() {
   static_cast<PerfContextBase&>(*this) = PerfContextBase();
   if (level_to_perf_context == nullptr) return;

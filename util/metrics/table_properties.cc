@@ -13,10 +13,13 @@
 
 #include "varve/table.h"
 
+#include "util/coding/decimal.h"
 #include "util/coding/varint.h"
 
 namespace varve {
 
+// The names are keys in the properties block of every table, sorted there: changing one would
+// change the format.
 const std::string TablePropertiesNames::kDbId = "rocksdb.creating.db.identity";
 const std::string TablePropertiesNames::kDbSessionId = "rocksdb.creating.session.identity";
 const std::string TablePropertiesNames::kDbHostId = "rocksdb.creating.host.identity";
@@ -116,8 +119,8 @@ constexpr CountField kAdditive[] = {
 };
 
 std::string AverageText(uint64_t total, uint64_t count) {
-  if (count == 0) return std::to_string(0.0);
-  return std::to_string(static_cast<double>(total) / static_cast<double>(count));
+  const double average = count == 0 ? 0 : static_cast<double>(total) / static_cast<double>(count);
+  return FixedDigits(average, 6);
 }
 
 // A line of "label<kv>value<prop>" pairs.
@@ -145,6 +148,7 @@ class PropertyLine {
   std::string text_;
 };
 
+// The labels are RocksDB's; tools parse them.
 void PutSizes(const TableProperties& p, PropertyLine* line) {
   line->Put("# data blocks", p.num_data_blocks);
   line->Put("# entries", p.num_entries);
@@ -198,6 +202,7 @@ void PutOrigin(const TableProperties& p, PropertyLine* line) {
 }
 
 // Returns the bytes that a string occupies outside of its object.
+// A string as short as the object's own buffer has nothing outside of it.
 size_t HeapBytes(const std::string& s) {
   return s.capacity() > std::string().capacity() ? s.capacity() + 1 : 0;
 }
@@ -263,5 +268,9 @@ uint64_t GetMergeOperands(const UserCollectedProperties& props, bool* property_p
   *property_present = FindCount(props, TablePropertiesNames::kMergeOperands, &count);
   return *property_present ? count : 0;
 }
+
+const std::string PlainTablePropertyNames::kEncodingType = "rocksdb.plain.table.encoding.type";
+const std::string PlainTablePropertyNames::kBloomVersion = "rocksdb.plain.table.bloom.version";
+const std::string PlainTablePropertyNames::kNumBloomBlocks = "rocksdb.plain.table.bloom.numblocks";
 
 }  // namespace varve

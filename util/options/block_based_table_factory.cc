@@ -17,6 +17,7 @@
 #include "util/options/cache_text.h"
 #include "util/options/option_schema.h"
 #include "util/options/option_text.h"
+#include "util/options/table_kinds.h"
 #include "util/options/validate_options.h"
 #include "util/sync/fork_watch.h"
 
@@ -28,6 +29,8 @@ namespace varve {
 namespace {
 
 // Restores the braces of a struct, or of an object with options, that StringToMap has removed.
+// ConfigureOptions gets a map whose values have lost their outer braces, while the parsers of
+// structs and objects expect them.
 std::string InBraces(const std::string& value) {
   return value.find('=') == std::string::npos || IsBraced(value) ? value : "{" + value + "}";
 }
@@ -61,6 +64,9 @@ const void* BlockBasedTableFactory::GetOptionsPtr(const std::string& name) const
   return nullptr;
 }
 
+// Applies to a copy, so that an error in any option, also one that only the base class knows,
+// leaves the factory as it was. The map has no order; no option may depend on another one being set
+// first.
 Status BlockBasedTableFactory::ConfigureOptions(
     const ConfigOptions& config, const std::unordered_map<std::string, std::string>& map,
     std::unordered_map<std::string, std::string>* unused) {
@@ -90,6 +96,8 @@ std::string BlockBasedTableFactory::PrintOptions(const ConfigOptions& config) co
 Status BlockBasedTableFactory::GetOption(const ConfigOptions& config, const std::string& name,
                                          std::string* value) const {
   const OptionRow* const row = BlockBasedTableOptionTable().Find(name);
+  // Distinguishes an option that exists but cannot be printed, such as block_cache, from a wrong
+  // name.
   if (row == nullptr || row->HasText()) return TableFactory::GetOption(config, name, value);
   return Status::NotSupported("has no text form", name);
 }
@@ -111,6 +119,10 @@ Status BlockBasedTableFactory::ValidateOptions(const DBOptions& db,
   return varve::ValidateOptions(db, with_these);
 }
 
+// Factories are shared by families, databases and threads that open them at once, so that one
+// default cache serves all. The cache is made between two holds of the mutex: creating it may take
+// long, and two threads may make one each. The first to come back wins; the other's cache is freed
+// after the mutex, because `other` was declared before the lock.
 Status BlockBasedTableFactory::PrepareOptions(const ConfigOptions& /*config*/) {
   std::shared_ptr<Cache>& cache = table_options_.block_cache;
   std::shared_ptr<Cache> other;  // Created and freed without the mutex.
@@ -145,11 +157,12 @@ Status TableFactory::CreateFromString(const ConfigOptions& config_options, const
   std::shared_ptr<TableFactory> made;
   if (!id.empty()) {
     Status s = NewRegisteredObject(config_options, id, &made);
-    if (s.IsNotFound() && id == kBlockBasedTableName()) {
-      const auto* const current =
-          *result == nullptr ? nullptr : (*result)->GetOptions<BlockBasedTableOptions>();
-      made = std::make_shared<BlockBasedTableFactory>(current == nullptr ? BlockBasedTableOptions()
-                                                                         : *current);
+    const TableKind* const kind = s.IsNotFound() ? FindTableKind(id) : nullptr;
+    // A registered class of the user goes before a built-in one of the same name, and gets no copy
+    // of the previous options, as nothing is known of its own.
+    if (kind != nullptr) {
+      const void* const current = *result == nullptr ? nullptr : kind->options_of(**result);
+      made = kind->make(kind->copy(current).get());
     } else if (!s.ok()) {
       return s.IsNotFound() ? Status::NotSupported("no table factory of that name", id) : s;
     }

@@ -4,6 +4,7 @@
 
 #include "util/options/cache_text.h"
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -30,6 +31,8 @@ constexpr char kLru[] = "LRUCache";
 constexpr std::string_view kHyperClockNames[] = {"HyperClockCache", "AutoHyperClockCache",
                                                  "FixedHyperClockCache"};
 
+// The kinds of caches share these fields, but each in a struct of its own, and a row knows its
+// struct; hence a macro over the struct.
 #define VARVE_SHARED_ROWS(T)                                                                      \
   MakeOptionRow<T, &T::capacity>("capacity", "bytes over all shards"),                            \
       MakeOptionRow<T, &T::num_shard_bits>("num_shard_bits", "2^this shards").Between(-1, 19),    \
@@ -67,6 +70,8 @@ const OptionTable& HyperClockOptionTable() {
   return table;
 }
 
+// `make` is null where the weak symbol above has no definition, in programs that link only the
+// lower layers.
 template <typename T>
 Status Make(std::shared_ptr<Cache> (*make)(const T&), const T& options,
             std::shared_ptr<Cache>* result) {
@@ -100,8 +105,23 @@ Status MakeOfKind(const ConfigOptions& config, const std::string& kind, const Op
   return Status::NotSupported("no cache of that name", kind.substr(0, 60));
 }
 
+// True for digits with an optional sign before them and an optional unit behind them.
+bool LooksLikeSize(std::string_view text) {
+  if (text.starts_with('-')) text.remove_prefix(1);
+  const size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
+  text.remove_prefix(digits);
+  return digits > 0 && text.size() <= 1 && std::string_view("KMGTkmgt").find(text) != text.npos;
+}
+
 }  // namespace
 
+// Accepts, in this order:
+//
+//   "", "null", "nullptr", "{}"       no cache
+//   "64M"                             an LRU cache of that capacity
+//   "HyperClockCache"                 a kind with default options
+//   "capacity=64M;num_shard_bits=4"   an LRU cache with options
+//   "id=HyperClockCache;capacity=.."  a kind with options
 Status Cache::CreateFromString(const ConfigOptions& config_options, const std::string& value,
                                std::shared_ptr<Cache>* result) {
   const std::string_view text = TrimOptionText(value);
@@ -112,6 +132,9 @@ Status Cache::CreateFromString(const ConfigOptions& config_options, const std::s
   if (text.find('=') == std::string_view::npos) {
     uint64_t capacity = 0;
     if (!ParseUnsigned(WithoutBraces(text), SIZE_MAX, &capacity)) {
+      if (LooksLikeSize(WithoutBraces(text))) {
+        return Status::InvalidArgument("no cache has such a capacity", value.substr(0, 60));
+      }
       return MakeOfKind(config_options, std::string(WithoutBraces(text)), {}, result);
     }
     LRUCacheOptions options;

@@ -12,6 +12,7 @@
 #include "util/base/status_macros.h"
 #include "util/options/block_based_table_factory.h"
 #include "util/options/option_schema.h"
+#include "util/options/table_kinds.h"
 #include "util/options/validate_options.h"
 
 namespace varve {
@@ -22,6 +23,8 @@ namespace {
 constexpr char kTableFactory[] = "block_based_table_factory";
 constexpr char kGeneralTableFactory[] = "table_factory";
 
+// Strict where opening is lenient: a running database must not skip an option that its user
+// believes to have changed.
 Status ApplyChanges(const OptionTable& table, const OptionChanges& changes, void* object) {
   if (changes.empty()) return Status::InvalidArgument("no option is named");
   ConfigOptions config;
@@ -34,17 +37,17 @@ Status ApplyChanges(const OptionTable& table, const OptionChanges& changes, void
 // Changes the options of future tables in a new factory, which shares with the old one what they
 // point to.
 Status ChangeTableOptions(const std::string& text, ColumnFamilyOptions* options) {
-  const auto* const current = options->table_factory->GetOptions<BlockBasedTableOptions>();
-  if (current == nullptr) {
+  const TableKind* const kind = TableKindOf(options->table_factory.get());
+  if (kind == nullptr) {
     return Status::InvalidArgument(kTableFactory, "the tables of this column family are others");
   }
   OptionChanges changes;
   VARVE_RETURN_IF_ERROR(
       StringToMap(IsBraced(text) ? text.substr(1, text.size() - 2) : text, &changes));
-  BlockBasedTableOptions copy = *current;
-  const Status s = ApplyChanges(BlockBasedTableOptionTable(), changes, &copy);
+  const std::shared_ptr<void> copy = kind->copy(kind->options_of(*options->table_factory));
+  const Status s = ApplyChanges(kind->schema(), changes, copy.get());
   if (!s.ok()) return Status::CopyAppendMessage(s, "; in ", kTableFactory);
-  options->table_factory.reset(NewBlockBasedTableFactory(copy));
+  options->table_factory = kind->make(copy.get());
   return Status::OK();
 }
 
@@ -58,6 +61,9 @@ Status ChangeDbOptions(const DBOptions& current, const OptionChanges& changes, D
   return Status::OK();
 }
 
+// The map has no order, so a change of the whole factory is made first and fields of it are set
+// afterwards. Everything lands in one copy, which is validated as a whole: two changes that are
+// valid only together can be made in one call.
 Status ChangeColumnFamilyOptions(const DBOptions& db_options, const ColumnFamilyOptions& current,
                                  const OptionChanges& changes, ColumnFamilyOptions* changed) {
   ColumnFamilyOptions copy = current;

@@ -29,6 +29,7 @@ Status CheckLogCodec(const std::string& name, const void* field) {
   return type == kZSTD ? Status::OK() : Status::NotSupported(name + ": logs know kZSTD only");
 }
 
+// The engine uses more of the manager than its public class declares; see TableSpace.
 Status IsOurs(const std::string& name, const void* field) {
   const auto& manager = *static_cast<const std::shared_ptr<SstFileManager>*>(field);
   if (manager == nullptr || TableSpaceOf(manager.get()) != nullptr) return Status::OK();
@@ -44,6 +45,8 @@ Status CheckListeners(const std::string& name, const void* field) {
 
 #define VARVE_ROW(field, help) MakeOptionRow<DBOptions, &DBOptions::field>(#field, help)
 
+// Extended rows are names that RocksDB 7.8.3 lacks. Rows with NotInFile are objects and lists
+// without a text form, or options of this library alone.
 constexpr OptionRow kDbRows[] = {
     // Opening.
     VARVE_ROW(create_if_missing, "make a database where there is none"),
@@ -107,6 +110,7 @@ constexpr OptionRow kDbRows[] = {
     VARVE_ROW(is_fd_close_on_exec, "programs that are started get no files"),
     VARVE_ROW(advise_random_on_open, "tell the system that tables are read at random")
         .Advisory(kNoKnob),
+    VARVE_ROW(lowest_used_cache_tier, "the slowest cache that is used").Advisory(kNoKnob),
     VARVE_ROW(compaction_readahead_size, "bytes read ahead by compactions")
         .Dynamic()
         .Advisory("inputs are read ahead in pieces of a fixed size"),
@@ -117,6 +121,8 @@ constexpr OptionRow kDbRows[] = {
     VARVE_ROW(log_readahead_size, "bytes read ahead in logs").Advisory(kNoKnob),
     VARVE_ROW(avoid_unnecessary_blocking_io, "free in the background what iterators held")
         .Advisory(kNoKnob),
+    VARVE_ROW(metadata_write_temperature, "where MANIFESTs should lie").Extended(),
+    VARVE_ROW(wal_write_temperature, "where logs should lie").Extended(),
     VARVE_ROW(write_dbid_to_manifest, "store the identity in the MANIFEST"),
     VARVE_ROW(write_identity_file, "store the identity in a file").Extended(),
     VARVE_ROW(db_host_id, "host name stored in tables"),
@@ -154,6 +160,9 @@ constexpr OptionRow kDbRows[] = {
                      "takes: give the memory to BlockBasedTableOptions::block_cache")
         .NotInFile(),
 
+    // Recovery.
+    VARVE_ROW(wal_filter, "chooses the records that are replayed").NotInFile(),
+
     // Statistics.
     VARVE_ROW(stats_dump_period_sec, "seconds between dumps to the log; 0: never").Dynamic(),
     VARVE_ROW(stats_persist_period_sec, "seconds between notes of statistics").Dynamic(),
@@ -169,7 +178,7 @@ constexpr OptionRow kDbRows[] = {
     VARVE_ROW(two_write_queues, "a queue for log-only writes")
         .Advisory("one commit path serves both settings"),
     VARVE_ROW(allow_2pc, "two-phase commit: keep what is prepared"),
-    VARVE_ROW(allow_ingest_behind, "room below all data").DefaultOnly(kNoFeature),
+    VARVE_ROW(allow_ingest_behind, "room below all data"),
     VARVE_ROW(atomic_flush, "flush column families together"),
     VARVE_ROW(allow_concurrent_memtable_write, "several writers in one memtable"),
     VARVE_ROW(enable_write_thread_adaptive_yield, "spin before sleeping").Advisory(kNoKnob),

@@ -1,7 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// Each row is a pair of options that are valid alone and not together, with the condition under
+// which the pair is met and the status. Rows are independent, and the first one that is met is
+// reported. A new rule is a row; the message is made of its texts, so it names both options.
+
 #include "util/options/exclusive_options.h"
 
+#include <algorithm>
 #include <string>
+#include <vector>
 
 namespace varve {
 
@@ -17,14 +24,29 @@ bool HasTable(const Combination& o) {
   return o.table != nullptr;
 }
 
+// Samples are gathered and a dictionary trained, but no byte of a dictionary may be kept.
 bool Trains(const CompressionOptions& compression) {
   return compression.zstd_max_train_bytes > 0 && compression.max_dict_bytes == 0;
+}
+
+bool AgesAscend(const std::vector<FileTemperatureAge>& ages) {
+  const auto descends = [](const FileTemperatureAge& a, const FileTemperatureAge& b) {
+    return a.age >= b.age;
+  };
+  return std::adjacent_find(ages.begin(), ages.end(), descends) == ages.end();
 }
 
 bool KeepsNoTimestamps(const ColumnFamilyOptions& cf) {
   return !cf.persist_user_defined_timestamps && cf.comparator->timestamp_size() != 0;
 }
 
+bool ReservesLastLevel(const Combination& o) {
+  return o.cf->cf_allow_ingest_behind || o.db->allow_ingest_behind;
+}
+
+// Each row is met by a forbidden combination. `met` may read o.db, o.cf and o.table only as far as
+// its `of` promises that they are set; o.table is null for other table formats, which HasTable
+// checks.
 constexpr ExclusiveOptions kExclusive[] = {
     // Files.
     {Of::kDatabase, "DBOptions::use_direct_reads", kTogether, "DBOptions::allow_mmap_reads",
@@ -79,11 +101,46 @@ constexpr ExclusiveOptions kExclusive[] = {
      [](const Combination& o) {
        return o.cf->compaction_filter != nullptr && o.cf->compaction_filter_factory != nullptr;
      }},
+    {Of::kBoth, "ColumnFamilyOptions::cf_allow_ingest_behind", "needs at least 3 as",
+     "ColumnFamilyOptions::num_levels", Status::kInvalidArgument,
+     [](const Combination& o) { return ReservesLastLevel(o) && o.cf->num_levels < 3; }},
+    {Of::kBoth, "ColumnFamilyOptions::cf_allow_ingest_behind", kTogether,
+     "ColumnFamilyOptions::compaction_style: kCompactionStyleFIFO", Status::kInvalidArgument,
+     [](const Combination& o) {
+       return ReservesLastLevel(o) && o.cf->compaction_style == kCompactionStyleFIFO;
+     }},
     {Of::kFamily, "CompressionOptions::zstd_max_train_bytes", kWithout,
      "CompressionOptions::max_dict_bytes", Status::kInvalidArgument,
      [](const Combination& o) {
        return Trains(o.cf->compression_opts) || (o.cf->bottommost_compression_opts.enabled &&
                                                  Trains(o.cf->bottommost_compression_opts));
+     }},
+
+    {Of::kFamily, "CompactionOptionsFIFO::max_table_files_size", "0 without",
+     "CompactionOptionsFIFO::max_data_files_size", Status::kInvalidArgument,
+     [](const Combination& o) {
+       return o.cf->compaction_style == kCompactionStyleFIFO &&
+              o.cf->compaction_options_fifo.max_table_files_size == 0 &&
+              o.cf->compaction_options_fifo.max_data_files_size == 0;
+     }},
+    {Of::kFamily, "CompactionOptionsFIFO::file_temperature_age_thresholds", "do not ascend in",
+     "FileTemperatureAge::age", Status::kNotSupported,
+     [](const Combination& o) {
+       return o.cf->compaction_style == kCompactionStyleFIFO &&
+              !AgesAscend(o.cf->compaction_options_fifo.file_temperature_age_thresholds);
+     }},
+    {Of::kFamily, "CompactionOptionsFIFO::file_temperature_age_thresholds", kTogether,
+     "ColumnFamilyOptions::num_levels above 1", Status::kNotSupported,
+     [](const Combination& o) {
+       return o.cf->compaction_style == kCompactionStyleFIFO && o.cf->num_levels > 1 &&
+              !o.cf->compaction_options_fifo.file_temperature_age_thresholds.empty();
+     }},
+    {Of::kFamily, "CompactionOptionsUniversal::max_read_amp", "neither -1 nor 0 and less than",
+     "ColumnFamilyOptions::level0_file_num_compaction_trigger", Status::kNotSupported,
+     [](const Combination& o) {
+       const int most = o.cf->compaction_options_universal.max_read_amp;
+       return o.cf->compaction_style == kCompactionStyleUniversal && most != -1 && most != 0 &&
+              most < o.cf->level0_file_num_compaction_trigger;
      }},
 
     // Tables.

@@ -18,6 +18,9 @@ struct ForeignOption {
   std::string_view harmless;
 };
 
+// An option is lacking, and not harmless, if ignoring it would change results, durability or the
+// files: such a database must not be opened as if nothing were missing. A '|' at the beginning
+// makes the empty value harmless, too.
 constexpr ForeignOption kForeignOptions[] = {
     {"DBOptions", "access_hint_on_compaction_start", "*"},
     {"DBOptions", "async_wal_precreate", "*"},
@@ -32,10 +35,8 @@ constexpr ForeignOption kForeignOptions[] = {
     {"DBOptions", "disable_data_sync", "*"},
     {"DBOptions", "enforce_write_buffer_manager_during_recovery", "*"},
     {"DBOptions", "fast_sst_open", "*"},
-    {"DBOptions", "lowest_used_cache_tier", "*"},
     {"DBOptions", "max_compaction_trigger_wakeup_seconds", "*"},
     {"DBOptions", "max_manifest_space_amp_pct", "*"},
-    {"DBOptions", "metadata_write_temperature", "kUnknown"},
     {"DBOptions", "new_table_reader_for_compaction_inputs", "*"},
     {"DBOptions", "open_files_async", "*"},
     {"DBOptions", "optimize_manifest_for_recovery", "*"},
@@ -48,18 +49,12 @@ constexpr ForeignOption kForeignOptions[] = {
     {"DBOptions", "use_direct_io_for_compaction_reads", "*"},
     {"DBOptions", "use_skip_list", "*"},
     {"DBOptions", "verify_manifest_content_on_close", "*"},
-    {"DBOptions", "wal_filter", "nullptr"},
-    {"DBOptions", "wal_write_temperature", "kUnknown"},
 
-    {"ColumnFamilyOptions", "blob_cache", "nullptr"},
     {"ColumnFamilyOptions", "blob_direct_write_partitions", "*"},
     {"ColumnFamilyOptions", "bottommost_temperature", "kUnknown"},
-    {"ColumnFamilyOptions", "cf_allow_ingest_behind", "false"},
     {"ColumnFamilyOptions", "check_flush_compaction_key_order", "*"},
     {"ColumnFamilyOptions", "compaction_measure_io_stats", "*"},
     {"ColumnFamilyOptions", "compression_manager", "nullptr"},
-    {"ColumnFamilyOptions", "default_temperature", "kUnknown"},
-    {"ColumnFamilyOptions", "default_write_temperature", "kUnknown"},
     {"ColumnFamilyOptions", "disallow_memtable_writes", "false"},
     {"ColumnFamilyOptions", "enable_blob_direct_write", "false"},
     {"ColumnFamilyOptions", "expanded_compaction_factor", "*"},
@@ -67,8 +62,6 @@ constexpr ForeignOption kForeignOptions[] = {
     {"ColumnFamilyOptions", "filter_deletes", "*"},
     {"ColumnFamilyOptions", "hard_rate_limit", "*"},
     {"ColumnFamilyOptions", "ignore_max_compaction_bytes_for_input", "*"},
-    {"ColumnFamilyOptions", "inplace_callback", "nullptr"},
-    {"ColumnFamilyOptions", "last_level_temperature", "kUnknown"},
     {"ColumnFamilyOptions", "level_compaction_dynamic_file_size", "*"},
     {"ColumnFamilyOptions", "max_grandparent_overlap_factor", "*"},
     {"ColumnFamilyOptions", "max_mem_compaction_level", "*"},
@@ -85,7 +78,6 @@ constexpr ForeignOption kForeignOptions[] = {
     {"ColumnFamilyOptions", "min_tombstones_for_range_conversion", "*"},
     {"ColumnFamilyOptions", "paranoid_memory_checks", "false"},
     {"ColumnFamilyOptions", "preclude_last_level_data_seconds", "0"},
-    {"ColumnFamilyOptions", "prepopulate_blob_cache", "*"},
     {"ColumnFamilyOptions", "preserve_internal_time_seconds", "0"},
     {"ColumnFamilyOptions", "purge_redundant_kvs_while_flush", "*"},
     {"ColumnFamilyOptions", "rate_limit_delay_max_milliseconds", "*"},
@@ -102,16 +94,7 @@ constexpr ForeignOption kForeignOptions[] = {
     {"BlockBasedTableOptions", "block_cache_compressed", "nullptr"},
     {"BlockBasedTableOptions", "hash_index_allow_collision", "*"},
 
-    {"CompactionOptionsUniversal", "max_read_amp", "*"},
-    {"CompactionOptionsUniversal", "reduce_file_locking", "*"},
-
-    {"CompactionOptionsFIFO", "age_for_warm", "*"},
-    {"CompactionOptionsFIFO", "allow_trivial_copy_when_change_temperature", "*"},
-    {"CompactionOptionsFIFO", "file_temperature_age_thresholds", "*"},
-    {"CompactionOptionsFIFO", "max_data_files_size", "*"},
-    {"CompactionOptionsFIFO", "trivial_copy_buffer_size", "*"},
     {"CompactionOptionsFIFO", "ttl", "*"},
-    {"CompactionOptionsFIFO", "use_kv_ratio_compaction", "*"},
 };
 
 bool IsHarmless(std::string_view harmless, std::string_view value) {

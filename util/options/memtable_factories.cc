@@ -1,4 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// Each row is a factory by its nick name: the name of the number behind it, the rows to which
+// "blocked" leads, and the function that makes it. Text is parsed by rows alone, so a new factory
+// is a row. RocksDB's hash lists are accepted with all of their fields, which have no effect here,
+// so that their OPTIONS files can be opened.
+
 #include "util/options/memtable_factories.h"
 
 #include <algorithm>
@@ -28,6 +34,14 @@ struct FactoryRow {
   std::unique_ptr<MemTableRepFactory> (*make)(size_t n);
 };
 
+// A text without a number asks for the default.
+template <typename Factory>
+size_t OrDefault(size_t n) {
+  return n == 0 ? Factory::kBuckets : n;
+}
+
+// The two skip lists share a class name. FindRow returns the first match, so "SkipListFactory"
+// means the blocked one.
 const std::vector<FactoryRow>& Rows() {
   static const std::vector<FactoryRow> rows = {
       {SkipListFactory::kClassName(), SkipListFactory::kNickName(), "lookahead",
@@ -43,6 +57,16 @@ const std::vector<FactoryRow>& Rows() {
       {VectorRepFactory::kClassName(), VectorRepFactory::kNickName(), "count", nullptr, nullptr,
        [](size_t n) -> std::unique_ptr<MemTableRepFactory> {
          return std::make_unique<VectorRepFactory>(n);
+       }},
+      {HashSkipListRepFactory::kClassName(), HashSkipListRepFactory::kNickName(), "bucket_count",
+       nullptr, nullptr,
+       [](size_t n) -> std::unique_ptr<MemTableRepFactory> {
+         return std::make_unique<HashSkipListRepFactory>(OrDefault<HashSkipListRepFactory>(n));
+       }},
+      {HashLinkListRepFactory::kClassName(), HashLinkListRepFactory::kNickName(), "bucket_count",
+       nullptr, nullptr,
+       [](size_t n) -> std::unique_ptr<MemTableRepFactory> {
+         return std::make_unique<HashLinkListRepFactory>(OrDefault<HashLinkListRepFactory>(n));
        }},
   };
   return rows;
@@ -68,6 +92,17 @@ Status SplitFields(std::string_view text, OptionPairs* fields) {
   return SplitOptionText((begins_with_name ? "id=" : "") + std::string(inner), fields);
 }
 
+// Fields of RocksDB's hash lists, which have no effect.
+bool IsFieldOfHashList(const FactoryRow& row, std::string_view name) {
+  if (std::string_view(row.number) != "bucket_count") return false;
+  static constexpr std::string_view kNames[] = {"skiplist_height",   "branching_factor",
+                                                "threshold",         "huge_page_size",
+                                                "logging_threshold", "log_when_flash"};
+  return std::ranges::find(kNames, name) != std::end(kNames);
+}
+
+// `row` may change: "blocked" exchanges the plain skip list for the blocked one or the reverse, and
+// later fields are then read for that row.
 Status ReadField(const std::string& name, const std::string& value, bool ignore_unknown,
                  const FactoryRow** row, std::string_view* number) {
   const bool is_true = value == "true" || value == "1";
@@ -78,7 +113,7 @@ Status ReadField(const std::string& name, const std::string& value, bool ignore_
       return Status::InvalidArgument("memtable factory: blocked is true or false", value);
     }
     *row = FindRow(is_true ? (*row)->blocked : (*row)->plain);
-  } else if (name != "id" && !ignore_unknown) {
+  } else if (name != "id" && !IsFieldOfHashList(**row, name) && !ignore_unknown) {
     return Status::InvalidArgument("memtable factory: unknown option", name);
   }
   return Status::OK();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Defines the schema rows of structs that are themselves fields: compression, compaction styles,
-// pinning.
+// temperatures by age, pinning.
 
 #include <cstddef>
 #include <memory>
@@ -17,7 +17,7 @@ namespace varve {
 
 namespace {
 
-constexpr char kRefusedStyle[] = "belongs to a compaction style that is refused";
+constexpr char kRewritten[] = "tables are rewritten for another temperature";
 
 #define VARVE_ROW(S, field, help) MakeOptionRow<S, &S::field>(#field, help)
 
@@ -39,22 +39,40 @@ constexpr OptionRow kCompressionRows[] = {
 
 using Universal = CompactionOptionsUniversal;
 constexpr OptionRow kUniversalRows[] = {
-    VARVE_ROW(Universal, size_ratio, "percent by which runs may differ").Advisory(kRefusedStyle),
-    VARVE_ROW(Universal, min_merge_width, "fewest runs merged").Advisory(kRefusedStyle),
-    VARVE_ROW(Universal, max_merge_width, "most runs merged").Advisory(kRefusedStyle),
-    VARVE_ROW(Universal, max_size_amplification_percent, "percent of extra space allowed")
-        .Advisory(kRefusedStyle),
-    VARVE_ROW(Universal, compression_size_percent, "percent of data compressed; -1: all")
-        .Advisory(kRefusedStyle),
-    VARVE_ROW(Universal, stop_style, "when to stop adding runs").Advisory(kRefusedStyle),
-    VARVE_ROW(Universal, allow_trivial_move, "move what does not overlap").Advisory(kRefusedStyle),
-    VARVE_ROW(Universal, incremental, "merge slices of the key space").Advisory(kRefusedStyle),
+    VARVE_ROW(Universal, size_ratio, "percent by which runs may differ"),
+    VARVE_ROW(Universal, min_merge_width, "fewest runs merged"),
+    VARVE_ROW(Universal, max_merge_width, "most runs merged"),
+    VARVE_ROW(Universal, max_size_amplification_percent, "percent of extra space allowed"),
+    VARVE_ROW(Universal, compression_size_percent, "percent of data compressed; -1: all"),
+    VARVE_ROW(Universal, max_read_amp, "runs that may stay; -1: the trigger; 0: derived")
+        .Extended(),
+    VARVE_ROW(Universal, stop_style, "when to stop adding runs"),
+    VARVE_ROW(Universal, allow_trivial_move, "move what does not overlap"),
+    VARVE_ROW(Universal, incremental, "merge windows of the key space"),
+    VARVE_ROW(Universal, reduce_file_locking, "inputs are locked late")
+        .Extended()
+        .Advisory("no merge waits with its inputs locked"),
 };
 
 using Fifo = CompactionOptionsFIFO;
 constexpr OptionRow kFifoRows[] = {
-    VARVE_ROW(Fifo, max_table_files_size, "bytes above which files go").Advisory(kRefusedStyle),
-    VARVE_ROW(Fifo, allow_compaction, "merge small files").Advisory(kRefusedStyle),
+    VARVE_ROW(Fifo, max_table_files_size, "bytes above which files go"),
+    VARVE_ROW(Fifo, max_data_files_size, "the same, with all kinds of files").Extended(),
+    VARVE_ROW(Fifo, allow_compaction, "merge small files"),
+    VARVE_ROW(Fifo, use_kv_ratio_compaction, "merge by tiers").Extended(),
+    VARVE_ROW(Fifo, file_temperature_age_thresholds, "temperatures by age").Extended(),
+    VARVE_ROW(Fifo, age_for_warm, "seconds until files are warm"),
+    VARVE_ROW(Fifo, allow_trivial_copy_when_change_temperature, "copy for a temperature")
+        .Extended()
+        .Advisory(kRewritten),
+    VARVE_ROW(Fifo, trivial_copy_buffer_size, "bytes of such copies at once")
+        .Extended()
+        .Advisory(kRewritten),
+};
+
+constexpr OptionRow kTemperatureAgeRows[] = {
+    VARVE_ROW(FileTemperatureAge, temperature, "temperature of tables"),
+    VARVE_ROW(FileTemperatureAge, age, "from this age on, in seconds"),
 };
 
 using Pinning = MetadataCacheOptions;
@@ -98,6 +116,7 @@ struct Nested {
                                      "::" + std::string(name) +
                                      " cannot be changed while the database is open");
     }
+    // A copy, because the caller's field must be unchanged after an error.
     T changed = *static_cast<const T*>(field);
     const OptionPairs one = {{std::string(name), std::string(value)}};
     VARVE_RETURN_IF_ERROR(
@@ -125,6 +144,7 @@ struct Nested {
 
 // Also parses the older form, a list by position:
 // "window_bits:level:strategy[:dict[:train[:threads...]]]".
+// The positions are those of the rows above, whose order therefore must not change.
 Status ParseCompressionOptions(const ConfigOptions& config, std::string_view text, void* field) {
   const ConfigOptions nested = ForNested(config);
   if (text.find('=') != std::string_view::npos || WithoutBraces(text).empty()) {
@@ -163,6 +183,12 @@ const OptionTable& FifoCompactionOptionTable() {
   return table;
 }
 
+const OptionTable& TemperatureAgeOptionTable() {
+  static const auto table =
+      OptionTable::Of<FileTemperatureAge>("FileTemperatureAge", kTemperatureAgeRows);
+  return table;
+}
+
 const OptionTable& MetadataCacheOptionTable() {
   static const auto table = OptionTable::Of<Pinning>("MetadataCacheOptions", kMetadataCacheRows);
   return table;
@@ -174,6 +200,8 @@ VARVE_OPTION_TYPE(CompressionOptions, [] {
   return made;
 }())
 VARVE_OPTION_TYPE(Universal, Nested<Universal>::Type<&UniversalCompactionOptionTable>())
+VARVE_OPTION_TYPE(FileTemperatureAge,
+                  Nested<FileTemperatureAge>::Type<&TemperatureAgeOptionTable>())
 VARVE_OPTION_TYPE(Fifo, Nested<Fifo>::Type<&FifoCompactionOptionTable>())
 VARVE_OPTION_TYPE(Pinning, Nested<Pinning>::Type<&MetadataCacheOptionTable>())
 

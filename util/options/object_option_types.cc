@@ -20,6 +20,7 @@
 #include "varve/sst_file_manager.h"
 #include "varve/sst_partitioner.h"
 #include "varve/table.h"
+#include "varve/wal_filter.h"
 
 #include "util/base/registered_object.h"
 #include "util/base/status_macros.h"
@@ -27,6 +28,7 @@
 #include "util/options/option_schema.h"
 #include "util/options/option_text.h"
 #include "util/options/option_types.h"
+#include "util/options/table_kinds.h"
 
 namespace varve {
 
@@ -51,6 +53,8 @@ concept Named = requires(const ConfigOptions& config, T* made) {
 
 // Parses an object that text can set to null, and, for some classes, create.
 template <typename T>
+// An Env is neither made nor set to null here: text in a file must not take away the Env that the
+// program has given.
 Status ParseOpaque(const ConfigOptions& config, std::string_view text, void* field) {
   std::string id;
   VARVE_RETURN_IF_ERROR(ObjectId(text, &id));
@@ -81,11 +85,14 @@ std::string PrintObject(const OptionPrintStyle&, const void* field) {
 }
 
 template <typename T>
+// Has no print function, so the option is in no text and no OPTIONS file, and equality is identity.
 OptionType OpaqueType() {
   return {"object", &ParseOpaque<T>, nullptr, &SameObject<T>, nullptr, nullptr};
 }
 
 template <typename T>
+// Printed with its options, but compared by identity: two objects of the program with one name may
+// do different things.
 OptionType NamedType() {
   return {"object name", &ParseOpaque<T>, &PrintObject<T>, &SameObject<T>, nullptr, nullptr};
 }
@@ -147,6 +154,8 @@ std::string PrintId(const OptionPrintStyle&, const void* field) {
 }
 
 template <typename T>
+// Built-in objects with one id are interchangeable, for instance two Bloom filter policies with the
+// same bits.
 bool SameId(const void* a, const void* b) {
   const auto& left = *static_cast<const std::shared_ptr<T>*>(a);
   const auto& right = *static_cast<const std::shared_ptr<T>*>(b);
@@ -175,29 +184,28 @@ Status ParseTableFactory(const ConfigOptions& config, std::string_view text, voi
 std::string PrintTableFactory(const OptionPrintStyle& style, const void* field) {
   const auto& factory = *static_cast<const std::shared_ptr<TableFactory>*>(field);
   if (factory == nullptr) return "nullptr";
-  const auto* const options = factory->GetOptions<BlockBasedTableOptions>();
-  if (options == nullptr || !style.detailed) return factory->Name();
+  const TableKind* const kind = TableKindOf(factory.get());
+  if (kind == nullptr || !style.detailed) return factory->Name();
   OptionPrintStyle inner = style;
   inner.delimiter = ";";
   return std::string("{id=") + factory->Name() + ";" +
-         PrintOptions(BlockBasedTableOptionTable(), inner, options) + "}";
+         PrintOptions(kind->schema(), inner, kind->options_of(*factory)) + "}";
 }
 
 // Sets an option in a new factory, which shares with the previous one what that points to.
 Status SetTableOption(const ConfigOptions& config, std::string_view name, std::string_view value,
                       bool dynamic_only, void* field) {
   auto& factory = *static_cast<std::shared_ptr<TableFactory>*>(field);
-  const auto* const current =
-      factory == nullptr ? nullptr : factory->GetOptions<BlockBasedTableOptions>();
-  if (current == nullptr) {
+  const TableKind* const kind = TableKindOf(factory.get());
+  if (kind == nullptr) {
     return Status::InvalidArgument("the table factory has no such option", std::string(name));
   }
-  BlockBasedTableOptions changed = *current;
+  const std::shared_ptr<void> changed = kind->copy(kind->options_of(*factory));
   const OptionPairs one = {{std::string(name), std::string(value)}};
-  VARVE_RETURN_IF_ERROR(ApplyOptions(BlockBasedTableOptionTable(), config, one,
+  VARVE_RETURN_IF_ERROR(ApplyOptions(kind->schema(), config, one,
                                      dynamic_only ? OptionScope::kDynamicOnly : OptionScope::kAll,
-                                     &changed));
-  factory.reset(NewBlockBasedTableFactory(changed));
+                                     changed.get()));
+  factory = kind->make(changed.get());
   return Status::OK();
 }
 
@@ -205,10 +213,9 @@ bool EqualTableFactories(const void* a, const void* b) {
   const auto& left = *static_cast<const std::shared_ptr<TableFactory>*>(a);
   const auto& right = *static_cast<const std::shared_ptr<TableFactory>*>(b);
   if (left == nullptr || right == nullptr) return left == right;
-  const auto* const left_options = left->GetOptions<BlockBasedTableOptions>();
-  const auto* const right_options = right->GetOptions<BlockBasedTableOptions>();
-  if (left_options == nullptr || right_options == nullptr) return left == right;
-  return EqualOptions(BlockBasedTableOptionTable(), left_options, right_options);
+  const TableKind* const kind = TableKindOf(left.get());
+  if (kind == nullptr || kind != TableKindOf(right.get())) return left == right;
+  return EqualOptions(kind->schema(), kind->options_of(*left), kind->options_of(*right));
 }
 
 bool EqualPaths(const void* a, const void* b) {
@@ -235,12 +242,14 @@ Status ParseNoText(const ConfigOptions&, std::string_view text, void*) {
 }  // namespace
 
 VARVE_OPTION_TYPE(Env*, OpaqueType<Env*>())
+VARVE_OPTION_TYPE(WalFilter*, OpaqueType<WalFilter*>())
 VARVE_OPTION_TYPE(std::shared_ptr<RateLimiter>, OpaqueType<std::shared_ptr<RateLimiter>>())
 VARVE_OPTION_TYPE(std::shared_ptr<SstFileManager>, OpaqueType<std::shared_ptr<SstFileManager>>())
 VARVE_OPTION_TYPE(std::shared_ptr<ConcurrentTaskLimiter>,
                   OpaqueType<std::shared_ptr<ConcurrentTaskLimiter>>())
 VARVE_OPTION_TYPE(std::shared_ptr<FileChecksumGenFactory>,
                   OpaqueType<std::shared_ptr<FileChecksumGenFactory>>())
+VARVE_OPTION_TYPE(InplaceCallback, OpaqueType<InplaceCallback>())
 VARVE_OPTION_TYPE(std::shared_ptr<Logger>, OpaqueType<std::shared_ptr<Logger>>())
 VARVE_OPTION_TYPE(std::shared_ptr<Statistics>, OpaqueType<std::shared_ptr<Statistics>>())
 VARVE_OPTION_TYPE(std::vector<std::shared_ptr<EventListener>>,

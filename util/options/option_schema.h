@@ -21,11 +21,13 @@
 
 namespace varve {
 
+// Says when an option may be set.
 enum class OptionChange : uint8_t {
   kAtOpen,
   kDynamic,  // SetOptions or SetDBOptions may change it, too.
 };
 
+// Says what this engine makes of an option.
 enum class OptionSupport : uint8_t {
   kHonoured,
   kAdvisory,     // A hint for a mechanism that this engine lacks: accepted, changes no result.
@@ -39,23 +41,34 @@ enum class OptionFileForm : uint8_t {
   kNone,      // Not written.
 };
 
+// Everything that is known of one option: one row of a schema. Rows are made by MakeOptionRow and
+// refined by the functions below, which return changed copies, so a whole schema is a constant:
+//
+//    VARVE_ROW(max_background_jobs, "flushes and compactions at once").Dynamic().AtLeast(1)
 struct OptionRow {
+  // Name of the field, as in options text and OPTIONS files.
   std::string_view name;
+  // Returns how values of the field's type are parsed, printed and compared.
   const OptionType& (*type)();
+  // Returns the address of the field in an object of the table's struct.
   void* (*field)(void* object);
+  // Size and alignment of the field, by which a test finds fields without a row.
   size_t size;
   size_t alignment;
+  // A short description for listings.
   std::string_view help;
 
   OptionChange change = OptionChange::kAtOpen;
   OptionSupport support = OptionSupport::kHonoured;
   OptionFileForm file = OptionFileForm::kPlain;
   std::string_view reason = {};  // The reason why it is advisory or refused.
+  // The smallest and the largest value allowed; other numbers are InvalidArgument.
   double min = -std::numeric_limits<double>::infinity();
   double max = std::numeric_limits<double>::infinity();
   // A further check of the value, or null. `name` begins the message.
   Status (*check)(const std::string& name, const void* field) = nullptr;
 
+  // Return the row with a property changed.
   constexpr OptionRow Dynamic() const {
     OptionRow row = *this;
     row.change = OptionChange::kDynamic;
@@ -100,7 +113,9 @@ struct OptionRow {
     return row;
   }
 
+  // Returns the address of the field in a constant object.
   const void* Field(const void* object) const { return field(const_cast<void*>(object)); }
+  // True if values have a text form; objects that text cannot name have none.
   bool HasText() const { return type().print != nullptr; }
 };
 
@@ -176,6 +191,7 @@ class OptionTable {
 const OptionTable& DbOptionTable();                   // DBOptions
 const OptionTable& CfOptionTable();                   // ColumnFamilyOptions
 const OptionTable& BlockBasedTableOptionTable();      // BlockBasedTableOptions
+const OptionTable& PlainTableOptionTable();           // PlainTableOptions
 const OptionTable& CompressionOptionTable();          // CompressionOptions
 const OptionTable& UniversalCompactionOptionTable();  // CompactionOptionsUniversal
 const OptionTable& FifoCompactionOptionTable();       // CompactionOptionsFIFO

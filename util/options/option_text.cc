@@ -6,7 +6,8 @@
 
 #include <charconv>
 #include <cmath>
-#include <cstdio>
+
+#include "util/coding/decimal.h"
 
 namespace varve {
 
@@ -18,6 +19,8 @@ bool IsSpace(char c) {
 
 // Returns the index just after the brace that closes the one at `open`; npos if none does, or if
 // nesting is too deep.
+// Counts instead of recursing, as the text may come from a hostile file. Escapes do not matter
+// here: a brace cannot be escaped.
 size_t EndOfBraces(std::string_view text, size_t open) {
   int depth = 0;
   for (size_t i = open; i < text.size(); ++i) {
@@ -35,6 +38,9 @@ std::string Excerpt(std::string_view text) {
 }
 
 // Reads the value that starts at *pos; leaves *pos after the ';' that ends it.
+// A value that begins with a brace ends with its partner, and may contain ';'. Any other value ends
+// at the next ';' and must not contain braces, which would shift the structure of an enclosing
+// text.
 Status TakeValue(std::string_view text, size_t* pos, std::string* value) {
   size_t begin = *pos;
   while (begin < text.size() && IsSpace(text[begin])) ++begin;
@@ -159,6 +165,7 @@ Status ObjectId(std::string_view text, std::string* id) {
   return Status::OK();
 }
 
+// A colon at the end announces one more element, an empty one.
 std::vector<std::string_view> SplitOptionList(std::string_view text) {
   std::vector<std::string_view> elements;
   text = TrimOptionText(text);
@@ -172,6 +179,8 @@ std::vector<std::string_view> SplitOptionList(std::string_view text) {
   return elements;
 }
 
+// Line ends would break a line of an OPTIONS file, '#' would begin a comment, and ':' would split a
+// list. Semicolons and braces are not escaped, like in RocksDB.
 std::string EscapeOptionText(std::string_view raw) {
   std::string escaped;
   escaped.reserve(raw.size());
@@ -218,6 +227,7 @@ bool ParseUnsigned(std::string_view text, uint64_t max, uint64_t* value) {
   const char* const end = text.data() + text.size();
   const auto parsed = std::from_chars(text.data(), end, number);
   if (parsed.ec != std::errc() || parsed.ptr != end) return false;
+  // Compared before the shift, which could lose high bits.
   if (number > (max >> shift)) return false;
   *value = number << shift;
   return true;
@@ -227,8 +237,10 @@ bool ParseSigned(std::string_view text, int64_t min, int64_t max, int64_t* value
   text = TrimOptionText(text);
   const bool negative = !text.empty() && text.front() == '-';
   if (negative) text.remove_prefix(1);
+  // ParseUnsigned skips blanks, but a number has none behind its sign.
+  if (negative && !text.empty() && IsSpace(text.front())) return false;
   uint64_t magnitude = 0;
-  // The magnitude of the smallest number is one more than its negation can hold.
+  // Magnitudes are unsigned, since that of INT64_MIN does not fit into an int64_t.
   const uint64_t limit = negative ? uint64_t{0} - static_cast<uint64_t>(min < 0 ? min : 0)
                                   : static_cast<uint64_t>(max < 0 ? 0 : max);
   if (!ParseUnsigned(text, limit, &magnitude)) return false;
@@ -248,13 +260,13 @@ bool ParseDouble(std::string_view text, double* value) {
   return true;
 }
 
+// Prefers "0.500000", which is what RocksDB writes, if it loses nothing; else 17 digits, which
+// restore every double.
 std::string PrintDouble(double value) {
-  char text[512];
-  std::snprintf(text, sizeof(text), "%f", value);
+  std::string text = FixedDigits(value, 6);
   double back = 0;
   if (ParseDouble(text, &back) && back == value) return text;
-  std::snprintf(text, sizeof(text), "%.17g", value);
-  return text;
+  return SignificantDigits(value, 17);
 }
 
 }  // namespace varve

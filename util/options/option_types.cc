@@ -26,6 +26,8 @@ struct EnumName {
   const char* name;
 };
 
+// The names are those of RocksDB's OPTIONS files. A value that is missing in its list is invalid
+// wherever it comes from.
 constexpr EnumName<CompressionType> kCompressionNames[] = {
     {kNoCompression, "kNoCompression"},
     {kSnappyCompression, "kSnappyCompression"},
@@ -51,6 +53,12 @@ constexpr EnumName<CompactionPri> kCompactionPriNames[] = {
     {kOldestSmallestSeqFirst, "kOldestSmallestSeqFirst"},
     {kMinOverlappingRatio, "kMinOverlappingRatio"},
     {kRoundRobin, "kRoundRobin"},
+};
+
+constexpr EnumName<Temperature> kTemperatureNames[] = {
+    {Temperature::kUnknown, "kUnknown"}, {Temperature::kHot, "kHot"},
+    {Temperature::kWarm, "kWarm"},       {Temperature::kCool, "kCool"},
+    {Temperature::kCold, "kCold"},       {Temperature::kIce, "kIce"},
 };
 
 constexpr EnumName<CompactionStopStyle> kStopStyleNames[] = {
@@ -80,6 +88,11 @@ constexpr EnumName<PinningTier> kPinningNames[] = {
     {PinningTier::kNone, "kNone"},
     {PinningTier::kFlushedAndSimilar, "kFlushedAndSimilar"},
     {PinningTier::kAll, "kAll"},
+};
+
+constexpr EnumName<EncodingType> kEncodingNames[] = {
+    {kPlain, "kPlain"},
+    {kPrefix, "kPrefix"},
 };
 
 using Table = BlockBasedTableOptions;
@@ -114,6 +127,17 @@ constexpr EnumName<Table::PrepopulateBlockCache> kPrepopulateNames[] = {
     {Table::PrepopulateBlockCache::kFlushAndCompaction, "kFlushAndCompaction"},
 };
 
+constexpr EnumName<PrepopulateBlobCache> kPrepopulateBlobNames[] = {
+    {PrepopulateBlobCache::kDisable, "kDisable"},
+    {PrepopulateBlobCache::kFlushOnly, "kFlushOnly"},
+};
+
+constexpr EnumName<CacheTier> kCacheTierNames[] = {
+    {CacheTier::kVolatileTier, "kVolatileTier"},
+    {CacheTier::kVolatileCompressedTier, "kVolatileCompressedTier"},
+    {CacheTier::kNonVolatileBlockTier, "kNonVolatileBlockTier"},
+};
+
 Status Unreadable(const char* type, std::string_view text) {
   return Status::InvalidArgument(std::string("not a value of type ") + type,
                                  std::string(text.substr(0, 60)));
@@ -146,6 +170,8 @@ bool ParseInteger(std::string_view text, T* value) {
   return true;
 }
 
+// Returns the type of options with a field of type T. Call it once for each T: the name is static,
+// because the functions in an OptionType capture nothing.
 template <typename T>
 OptionType IntegerType(const char* type_name) {
   static const char* const name = type_name;
@@ -219,6 +245,7 @@ struct EnumCodec {
 // ---- Lists ----
 
 template <typename T>
+// The list replaces the previous one only when every element could be read.
 Status ParseList(const ConfigOptions& config, std::string_view text, void* field) {
   std::vector<T> list;
   for (const std::string_view element : SplitOptionList(WithoutBraces(text))) {
@@ -302,11 +329,13 @@ VARVE_OPTION_TYPE(std::string,
 VARVE_OPTION_TYPE(CompressionType, EnumCodec<CompressionType, kCompressionNames>::Type())
 VARVE_OPTION_TYPE(CompactionStyle, EnumCodec<CompactionStyle, kCompactionStyleNames>::Type())
 VARVE_OPTION_TYPE(CompactionPri, EnumCodec<CompactionPri, kCompactionPriNames>::Type())
+VARVE_OPTION_TYPE(Temperature, EnumCodec<Temperature, kTemperatureNames>::Type())
 VARVE_OPTION_TYPE(CompactionStopStyle, EnumCodec<CompactionStopStyle, kStopStyleNames>::Type())
 VARVE_OPTION_TYPE(WALRecoveryMode, EnumCodec<WALRecoveryMode, kRecoveryModeNames>::Type())
 VARVE_OPTION_TYPE(InfoLogLevel, EnumCodec<InfoLogLevel, kLogLevelNames>::Type())
 VARVE_OPTION_TYPE(ChecksumType, EnumCodec<ChecksumType, kChecksumNames>::Type())
 VARVE_OPTION_TYPE(PinningTier, EnumCodec<PinningTier, kPinningNames>::Type())
+VARVE_OPTION_TYPE(EncodingType, EnumCodec<EncodingType, kEncodingNames>::Type())
 VARVE_OPTION_TYPE(Table::IndexType, EnumCodec<Table::IndexType, kIndexTypeNames>::Type())
 VARVE_OPTION_TYPE(Table::DataBlockIndexType,
                   EnumCodec<Table::DataBlockIndexType, kDataBlockIndexNames>::Type())
@@ -316,7 +345,19 @@ VARVE_OPTION_TYPE(Table::IndexShorteningMode,
                   EnumCodec<Table::IndexShorteningMode, kShorteningNames>::Type())
 VARVE_OPTION_TYPE(Table::PrepopulateBlockCache,
                   EnumCodec<Table::PrepopulateBlockCache, kPrepopulateNames>::Type())
+VARVE_OPTION_TYPE(PrepopulateBlobCache,
+                  EnumCodec<PrepopulateBlobCache, kPrepopulateBlobNames>::Type())
+VARVE_OPTION_TYPE(CacheTier, EnumCodec<CacheTier, kCacheTierNames>::Type())
 VARVE_OPTION_TYPE(std::vector<int>, ListType<int>())
 VARVE_OPTION_TYPE(std::vector<CompressionType>, ListType<CompressionType>())
+VARVE_OPTION_TYPE(std::vector<FileTemperatureAge>, [] {
+  OptionType made = ListType<FileTemperatureAge>();
+  // The list is in braces, as its elements are.
+  made.print = [](const OptionPrintStyle& style, const void* field) {
+    const std::string list = PrintList<FileTemperatureAge>(style, field);
+    return list.empty() ? list : "{" + list + "}";
+  };
+  return made;
+}())
 
 }  // namespace varve

@@ -28,6 +28,7 @@ void DumpTable(const OptionTable& table, Logger* log, const void* object) {
       const std::string value = row.type().print(style, row.Field(object));
       Log(INFO_LEVEL, log, "%48s: %s", name.c_str(), value.c_str());
     } else {
+      // An object without a text form can still be told apart from its default.
       const std::shared_ptr<const void> defaults = table.MakeDefault();
       const bool is_default = row.type().equal(row.Field(object), row.Field(defaults.get()));
       Log(INFO_LEVEL, log, "%48s: %s", name.c_str(), is_default ? "default" : "set");
@@ -115,6 +116,8 @@ constexpr Setting kNoExtraChecks[] = {
     {"compaction_verify_record_count", "false"},
 };
 
+// Sets by name, through the schema, so a preset cannot name an option that does not exist: the
+// assertion fails in the first test that uses it. `db` may be null if no setting is a database's.
 void Apply(std::span<const Setting> settings, ColumnFamilyOptions* cf, DBOptions* db) {
   for (const auto& [option, value] : settings) {
     const bool of_family = CfOptionTable().Find(option) != nullptr;
@@ -141,9 +144,20 @@ ColumnFamilyOptions* ColumnFamilyOptions::OptimizeLevelStyleCompaction(
   return this;
 }
 
+ColumnFamilyOptions* ColumnFamilyOptions::OptimizeUniversalStyleCompaction(
+    uint64_t memtable_memory_budget) {
+  write_buffer_size = static_cast<size_t>(memtable_memory_budget / 4);
+  min_write_buffer_number_to_merge = 2;
+  max_write_buffer_number = 6;
+  compaction_style = kCompactionStyleUniversal;
+  compaction_options_universal.compression_size_percent = 80;
+  return this;
+}
+
 DBOptions* DBOptions::IncreaseParallelism(int total_threads) {
   const int threads = std::max(1, total_threads);
   max_background_jobs = threads;
+  // The Env may be shared by databases, and this sets its pools for all of them, as in RocksDB.
   env->SetBackgroundThreads(threads, Env::LOW);
   env->SetBackgroundThreads(1, Env::HIGH);
   return this;

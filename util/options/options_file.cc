@@ -1,11 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Implements sections and lines of OPTIONS files.
+//
+// A file has a section of versions, one of the database's options, and for each column family one
+// of its options and one of its table factory's; RocksDB's order and names. Lines that begin with
+// "#+" are options that only this library reads. Remarks at the beginning say where the database,
+// its logs and its tables lie, for people and for tools that have only the file.
+//
+// The file announces near its beginning that it has a last line, and a reader refuses a file with
+// the announcement and without the line: it was cut off.
 
 #include "util/options/options_file.h"
 
 #include <algorithm>
 #include <functional>
+#include <memory>
 #include <set>
 
 #include "varve/table.h"
@@ -15,6 +24,7 @@
 #include "util/env/file_names.h"
 #include "util/env/io_error.h"
 #include "util/options/option_schema.h"
+#include "util/options/table_kinds.h"
 
 namespace varve {
 
@@ -51,11 +61,18 @@ const Printed& FamilyFields() {
   return *fields;
 }
 
-const Printed& TableFields() {
-  static const auto* const fields = new Printed{BlockBasedTableOptionTable()};
-  return *fields;
+const Printed& FieldsOf(const TableKind& kind) {
+  static const auto* const all = [] {
+    auto* const made = new std::vector<Printed>;
+    for (const TableKind& k : TableKinds()) made->push_back(Printed{k.schema()});
+    return made;
+  }();
+  return (*all)[static_cast<size_t>(&kind - TableKinds().data())];
 }
 
+// Writes plain options first and collects the extended ones behind them. For a struct with new
+// fields the plain line keeps what 7.8.3 understands, and the extended line, which is read later,
+// replaces it as a whole.
 void AppendFields(const Printed& fields, const void* object, std::string* text) {
   const OptionPrintStyle plain = {.plain_names_only = true};
   const OptionPrintStyle full = {};
@@ -137,9 +154,13 @@ class Parser {
   SectionKind section_ = SectionKind::kNone;
   bool has_version_ = false;
   bool has_db_ = false;
-  BlockBasedTableOptions table_options_;  // Options of the section being read.
+  // The section of table options that is being read.
+  const TableKind* table_kind_ = nullptr;
+  std::shared_ptr<void> table_options_;
 };
 
+// Looks for the promise near the beginning only, so that a value deep in a file of RocksDB cannot
+// be taken for it.
 Status Parser::CheckWhole(std::string_view text) {
   if (text.substr(0, kBeginningBytes).find(kEndPromise) == std::string_view::npos ||
       text.rfind(kEnd) != std::string_view::npos) {
@@ -174,6 +195,8 @@ Status Parser::ParseAll(std::string_view text) {
 
 Status Parser::ParseLine(std::string_view line) {
   line = TrimOptionText(line);
+  // Only the mark at the beginning of a line is special; "#+" further on begins a comment like any
+  // '#'.
   if (line.starts_with(kExtendedMark)) line.remove_prefix(kExtendedMark.size());
   line = TrimOptionText(WithoutComment(line));
   if (line.empty()) return Status::OK();
@@ -214,6 +237,7 @@ Status Parser::BeginSection(std::string_view header) {
   return Corrupt("unknown section " + std::string(title.substr(0, 60)));
 }
 
+// "default" comes first in every file of RocksDB, whose own reader refuses others.
 Status Parser::BeginColumnFamily(const std::string& family) {
   auto& families = contents_.column_families;
   if (families.empty() && family != kDefaultColumnFamilyName) {
@@ -228,23 +252,26 @@ Status Parser::BeginColumnFamily(const std::string& family) {
   return Status::OK();
 }
 
+// Begins from defaults: a file need not name every option.
 Status Parser::BeginTable(std::string_view factory, const std::string& family) {
   auto& families = contents_.column_families;
   if (families.empty() || families.back().name != family) {
     return Corrupt("table options do not follow their column family");
   }
-  if (factory != TableFactory::kBlockBasedTableName()) {
+  table_kind_ = FindTableKind(factory);
+  if (table_kind_ == nullptr) {
     return Located(Status::NotSupported("table factory " + std::string(factory.substr(0, 60))));
   }
-  table_options_ = BlockBasedTableOptions();
+  table_options_ = table_kind_->copy(nullptr);
   section_ = SectionKind::kTable;
   return Status::OK();
 }
 
+// Makes the factory when its section is over, as a factory's options are fixed when it is made.
 Status Parser::EndTable() {
   if (section_ == SectionKind::kTable) {
-    contents_.column_families.back().options.table_factory.reset(
-        NewBlockBasedTableFactory(table_options_));
+    contents_.column_families.back().options.table_factory =
+        table_kind_->make(table_options_.get());
   }
   section_ = SectionKind::kNone;
   return Status::OK();
@@ -265,12 +292,13 @@ Status Parser::SetField(std::string_view name, std::string_view value) {
       return Located(ApplyOption(CfOptionTable(), config_, name, value, OptionScope::kAll,
                                  &contents_.column_families.back().options, &found));
     case SectionKind::kTable:
-      return Located(ApplyOption(BlockBasedTableOptionTable(), config_, name, value,
-                                 OptionScope::kAll, &table_options_, &found));
+      return Located(ApplyOption(table_kind_->schema(), config_, name, value, OptionScope::kAll,
+                                 table_options_.get(), &found));
   }
   return Status::OK();
 }
 
+// Minor versions add options only. A new major version may change the meaning of what is there.
 Status Parser::SetVersion(std::string_view name, std::string_view value) {
   if (name == "options_file_version" && !value.starts_with("1.") && value != "1") {
     return Located(
@@ -288,6 +316,8 @@ std::string_view TakeLine(std::string_view* rest) {
 }
 
 // If the line, without a comment, begins the section of a family, returns true and sets *family.
+// The functions below read single facts from a file that the parser might refuse, for instance one
+// of a newer RocksDB: a tool must find logs and tables all the same.
 bool IsFamilyHeader(std::string_view line, std::string* family) {
   constexpr std::string_view kHead = "[CFOptions \"";
   constexpr std::string_view kTail = "\"]";
@@ -322,16 +352,18 @@ Status WithFile(const std::string& file_name, const IOStatus& s) {
 FamilyOptionsText::FamilyOptionsText(const ColumnFamilyOptions& family) {
   AppendFields(FamilyFields(), &family, &options);
   const TableFactory* const factory = family.table_factory.get();
-  const auto* const table =
-      factory == nullptr ? nullptr : factory->GetOptions<BlockBasedTableOptions>();
-  if (table != nullptr) AppendFields(TableFields(), table, &table_options);
+  const TableKind* const kind = TableKindOf(factory);
+  if (kind == nullptr) return;
+  table_factory = kind->factory_name;
+  AppendFields(FieldsOf(*kind), kind->options_of(*factory), &table_options);
 }
 
 void FamilyOptionsText::AppendTo(const std::string& family, std::string* text) const {
   const std::string name = EscapeOptionText(family);
   text->append("\n[CFOptions \"").append(name).append("\"]\n").append(options);
   if (table_options.empty()) return;
-  text->append("\n[TableOptions/BlockBasedTable \"").append(name).append("\"]\n");
+  text->append("\n[TableOptions/").append(table_factory);
+  text->append(" \"").append(name).append("\"]\n");
   text->append(table_options);
 }
 
@@ -358,6 +390,7 @@ void AppendTableDirectories(const std::vector<std::string>& directories, std::st
   }
 }
 
+// Filters lines and parses nothing, so options that this library does not know are copied as well.
 std::string OptionsOfCopy(std::string_view text, const std::vector<std::string>& families) {
   constexpr std::string_view kPlaces[] = {kPlaceMark, kLogDirectoryMark, kTableDirectoryMark,
                                           "wal_dir="};
@@ -436,6 +469,8 @@ Status ReadLogDirectory(FileSystem* fs, const std::string& file_name, std::strin
         file->Read(kBeginningBytes - text.size(), IOOptions(), &piece, scratch.get(), nullptr));
     if (piece.empty()) break;
   }
+  // The remark with the absolute path stands before the option, and ends the search; wal_dir itself
+  // may be relative to a directory that nobody knows any more.
   log_directory->clear();
   place->clear();
   constexpr std::string_view kField = "wal_dir=";

@@ -25,6 +25,7 @@ namespace varve {
 // each, than a database can have (db/version/version_set.h).
 inline constexpr size_t kOptionsFileBytesMax = size_t{1} << 30;
 
+// The contents of an OPTIONS file.
 struct OptionsFileContents {
   // Objects that text cannot make have the value of a default-made struct.
   DBOptions db_options;
@@ -44,7 +45,8 @@ struct FamilyOptionsText {
   void AppendTo(const std::string& family, std::string* text) const;
 
   std::string options;
-  std::string table_options;  // Empty for another table format.
+  std::string table_factory;  // Name of the factory; empty if it is none of ours.
+  std::string table_options;
 };
 
 // Returns the text before the column families. `place` is the directory of the database; if empty,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Defines the schema rows of BlockBasedTableOptions.
+// Defines the schema rows of BlockBasedTableOptions and PlainTableOptions.
 
 #include <limits>
 #include <memory>
@@ -82,11 +82,36 @@ constexpr OptionRow kTableRows[] = {
 
 #undef VARVE_ROW
 
+#define VARVE_ROW(field, help) \
+  MakeOptionRow<PlainTableOptions, &PlainTableOptions::field>(#field, help)
+
+constexpr OptionRow kPlainTableRows[] = {
+    VARVE_ROW(user_key_len, "bytes of each user key; 0: they differ"),
+    VARVE_ROW(bloom_bits_per_key, "bits of the filter for each key"),
+    VARVE_ROW(hash_table_ratio, "prefixes for each bucket")
+        .Advisory("the index is sorted")
+        .Between(0, 1),
+    VARVE_ROW(index_sparseness, "rows from one indexed row to the next"),
+    VARVE_ROW(huge_page_tlb_size, "bytes of a huge page").Advisory(kNoKnob),
+    VARVE_ROW(encoding_type, "how keys are stored"),
+    VARVE_ROW(full_scan_mode, "no point reads").Advisory("point reads work all the same"),
+    VARVE_ROW(store_index_in_file, "index and filter in the file")
+        .Advisory("the index is made when a table is opened"),
+};
+
+#undef VARVE_ROW
+
 }  // namespace
 
 const OptionTable& BlockBasedTableOptionTable() {
   static const auto table =
       OptionTable::Of<BlockBasedTableOptions>("BlockBasedTableOptions", kTableRows);
+  return table;
+}
+
+const OptionTable& PlainTableOptionTable() {
+  static const auto table =
+      OptionTable::Of<PlainTableOptions>("PlainTableOptions", kPlainTableRows);
   return table;
 }
 

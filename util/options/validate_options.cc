@@ -9,18 +9,21 @@
 #include <limits>
 #include <string>
 
+#include "varve/cache.h"
 #include "varve/compaction_filter.h"
 #include "varve/memtablerep.h"
 #include "varve/rate_limiter.h"
 #include "varve/table.h"
 
 #include "util/base/status_macros.h"
+#include "util/compress/codec.h"
 #include "util/key/entry_limits.h"
 #include "util/key/internal_key.h"
 #include "util/mem/cache_charge.h"
 #include "util/options/exclusive_options.h"
 #include "util/options/memtable_factories.h"
 #include "util/options/option_schema.h"
+#include "util/options/table_kinds.h"
 
 namespace varve {
 
@@ -34,9 +37,41 @@ constexpr size_t kMinWriteBufferSize = 64 << 10;
 constexpr size_t kMaxArenaBlockSize = 1 << 20;
 constexpr uint64_t kDefaultDelayedRate = 16 << 20;
 
-Status CheckTableOptions(const BlockBasedTableOptions& table) {
-  Status s = CheckOptions(BlockBasedTableOptionTable(), "", &table);
-  return s.ok() ? CheckCacheUsage(table) : s;
+// Returns InvalidArgument if the cache of blob values shall be charged to the block cache, and
+// there is none, or it could not be held there.
+Status CheckBlobCacheCharge(const BlockBasedTableOptions& table, const Cache* values) {
+  const auto& overrides = table.cache_usage_options.options_overrides;
+  const auto role = overrides.find(CacheEntryRole::kBlobCache);
+  if (role == overrides.end() ||
+      role->second.charged != CacheEntryRoleOptions::Decision::kEnabled) {
+    return Status::OK();
+  }
+  const std::string name = "BlockBasedTableOptions::cache_usage_options: blob-cache";
+  const Cache* const blocks = table.block_cache.get();
+  if (values == nullptr) {
+    return Status::InvalidArgument(name, "there is no ColumnFamilyOptions::blob_cache to charge");
+  }
+  if (values == blocks) {
+    return Status::InvalidArgument(name, "blob_cache is the block cache, which has its values");
+  }
+  if (blocks != nullptr && values->GetCapacity() > blocks->GetCapacity()) {
+    return Status::InvalidArgument(name, "blob_cache, of " + std::to_string(values->GetCapacity()) +
+                                             " bytes, is larger than the block cache, of " +
+                                             std::to_string(blocks->GetCapacity()) + " bytes");
+  }
+  return Status::OK();
+}
+
+Status CheckTableOptions(const TableKind& kind, const ColumnFamilyOptions& cf) {
+  const Status s = CheckOptions(kind.schema(), "", kind.options_of(*cf.table_factory));
+  if (!s.ok()) return s;
+  if (const auto* const table = cf.table_factory->GetOptions<BlockBasedTableOptions>()) {
+    VARVE_RETURN_IF_ERROR(CheckCacheUsage(*table));
+    return CheckBlobCacheCharge(*table, cf.blob_cache.get());
+  }
+  if (cf.comparator->timestamp_size() == 0) return Status::OK();
+  return Status::NotSupported("ColumnFamilyOptions::table_factory: PlainTable",
+                              "keys cannot have timestamps there");
 }
 
 // Timestamps that no table stores are compared as numbers when memtables are flushed.
@@ -50,6 +85,33 @@ Status CheckTimestampsNotPersisted(const ColumnFamilyOptions& cf) {
   return Status::OK();
 }
 
+bool IsShare(double value) {
+  return value >= 0 && value <= 1;  // false for NaN
+}
+
+Status CheckBlobOptions(const ColumnFamilyOptions& cf) {
+  const std::string name = "ColumnFamilyOptions::";
+  if (cf.enable_blob_garbage_collection) {
+    if (!IsShare(cf.blob_garbage_collection_age_cutoff)) {
+      return Status::InvalidArgument(name + "blob_garbage_collection_age_cutoff: not in [0, 1]");
+    }
+    if (!IsShare(cf.blob_garbage_collection_force_threshold)) {
+      return Status::InvalidArgument(name +
+                                     "blob_garbage_collection_force_threshold: not in [0, 1]");
+    }
+  }
+  if (!cf.enable_blob_files) return Status::OK();
+  if (!CodecSupported(cf.blob_compression_type)) {
+    return CodecNotSupported(cf.blob_compression_type, name + "blob_compression_type");
+  }
+  if (cf.comparator->timestamp_size() == 0 || cf.persist_user_defined_timestamps) {
+    return Status::OK();
+  }
+  return Status::NotSupported(name + "enable_blob_files",
+                              "persist_user_defined_timestamps must be true");
+}
+
+// Runs after the rows' checks, which have refused null pointers.
 Status CheckObjects(const ColumnFamilyOptions& cf) {
   const std::string name = "ColumnFamilyOptions::";
   const Comparator& order = *cf.comparator;
@@ -68,12 +130,12 @@ Status CheckObjects(const ColumnFamilyOptions& cf) {
     return Status::NotSupported(name + "memtable_factory: " + cf.memtable_factory->Name() +
                                 "; only those of varve/memtablerep.h are supported");
   }
-  const auto* const table = cf.table_factory->GetOptions<BlockBasedTableOptions>();
-  if (table == nullptr) {
+  const TableKind* const kind = TableKindOf(cf.table_factory.get());
+  if (kind == nullptr) {
     return Status::NotSupported(name + "table_factory: " + cf.table_factory->Name() +
-                                "; only block-based tables are supported");
+                                "; only block-based tables and PlainTables are supported");
   }
-  return CheckTableOptions(*table);
+  return CheckTableOptions(*kind, cf);
 }
 
 }  // namespace
@@ -86,6 +148,7 @@ Status ValidateDbOptions(const DBOptions& db) {
 Status ValidateColumnFamilyOptions(const ColumnFamilyOptions& cf) {
   Status s = CheckOptions(CfOptionTable(), "", &cf);
   if (s.ok()) s = CheckObjects(cf);
+  if (s.ok()) s = CheckBlobOptions(cf);
   if (!s.ok()) return s;
   return CheckExclusiveOptions(ExclusiveOptions::Of::kFamily, nullptr, &cf);
 }
@@ -99,6 +162,8 @@ Status ValidateOptions(const DBOptions& db, const ColumnFamilyOptions& cf) {
   return s.ok() ? CheckExclusiveOptions(ExclusiveOptions::Of::kBoth, &db, &cf) : s;
 }
 
+// A read-only or secondary opening often gets the writer's options; a rule about two write modes
+// must not stand in its way.
 DBOptions ForReading(const DBOptions& given) {
   const DBOptions defaults;
   DBOptions db = given;
@@ -119,18 +184,23 @@ DBOptions ForReading(const DBOptions& given) {
 ColumnFamilyOptions ForReading(const ColumnFamilyOptions& given) {
   const ColumnFamilyOptions defaults;
   ColumnFamilyOptions cf = given;
-  cf.inplace_update_support = defaults.inplace_update_support;
   cf.max_successive_merges = defaults.max_successive_merges;
   cf.compaction_style = defaults.compaction_style;
+  cf.cf_allow_ingest_behind = defaults.cf_allow_ingest_behind;
   cf.compaction_filter = defaults.compaction_filter;
   cf.compaction_filter_factory = defaults.compaction_filter_factory;
   cf.enable_blob_files = defaults.enable_blob_files;
   return cf;
 }
 
+// The order matters where a value depends on another derived one: the arena's block on the write
+// buffer, the number to merge on the number of buffers, the triggers on each other from low to
+// high.
 ColumnFamilyOptions DeriveColumnFamilyOptions(const ColumnFamilyOptions& given) {
   ColumnFamilyOptions cf = given;
-  cf.num_levels = std::max(cf.num_levels, 2);
+  const bool runs_stay_in_l0 = cf.compaction_style == kCompactionStyleUniversal ||
+                               cf.compaction_style == kCompactionStyleFIFO;
+  cf.num_levels = std::max(cf.num_levels, runs_stay_in_l0 ? 1 : 2);
   cf.write_buffer_size = std::max(cf.write_buffer_size, kMinWriteBufferSize);
   if (cf.arena_block_size == 0) {
     cf.arena_block_size = std::min(kMaxArenaBlockSize, cf.write_buffer_size / 8);
@@ -158,7 +228,10 @@ ColumnFamilyOptions DeriveColumnFamilyOptions(const ColumnFamilyOptions& given) 
   uint64_t& soft = cf.soft_pending_compaction_bytes_limit;
   if (hard > 0 && (soft == 0 || soft > hard)) soft = hard;
   cf.max_bytes_for_level_multiplier_additional.resize(static_cast<size_t>(cf.num_levels), 1);
-  if (cf.ttl == kDefaultAge) cf.ttl = kThirtyDays;
+  // FIFO compaction would delete a family's data at that age, though nobody has asked for it.
+  if (cf.ttl == kDefaultAge) {
+    cf.ttl = cf.compaction_style == kCompactionStyleFIFO ? 0 : kThirtyDays;
+  }
   if (cf.periodic_compaction_seconds == kDefaultAge) {
     const bool filters = cf.compaction_filter != nullptr || cf.compaction_filter_factory != nullptr;
     cf.periodic_compaction_seconds = filters ? kThirtyDays : 0;

@@ -8,6 +8,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "util/sync/idle_threads.h"
+
 namespace varve {
 
 // The text is like "0.20 0.18 0.12 1/80 11206": three averages, then runnable threads / all
@@ -32,7 +34,8 @@ bool ProcessorsAreShort() noexcept {
   const ssize_t got = ::pread(file, text, sizeof(text) - 1, 0);
   if (got <= 0) return false;
   text[got] = '\0';
-  return ParseRunnableThreads(text) > processors;
+  const size_t runnable = ParseRunnableThreads(text);
+  return runnable > processors && runnable > processors + IdleThreads::OfMachine().Count();
 }
 
 }  // namespace varve

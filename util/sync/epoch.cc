@@ -37,60 +37,17 @@
 #include "util/sync/epoch.h"
 
 #include <pthread.h>
-#include <sched.h>
 
 #include <algorithm>
-#include <cerrno>
 
 #include "util/base/assert.h"
 #include "util/base/canary.h"
+#include "util/sync/heavy_fence.h"
 #include "util/sync/spin.h"
-
-#if defined(__linux__)
-#include <linux/membarrier.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-#endif
-
-#if defined(__SANITIZE_THREAD__)
-#define VARVE_EPOCH_FENCED 1
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define VARVE_EPOCH_FENCED 1
-#endif
-#endif
 
 namespace varve {
 
 namespace {
-
-// The thread sanitizer does not model membarrier.
-#if defined(__linux__) && !defined(VARVE_EPOCH_FENCED)
-bool Membarrier(int command) {
-  return syscall(SYS_membarrier, command, 0, 0) == 0;
-}
-bool RegisterForMembarrier() {
-  return Membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED);
-}
-bool PassMembarrier() {
-  // The kernel may be short of memory for a moment.
-  constexpr int kTries = 100;
-  for (int i = 0; i < kTries; i++) {
-    if (Membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED)) return true;
-    if (errno != ENOMEM) break;
-    sched_yield();
-  }
-  // A child of fork may have to register again.
-  return RegisterForMembarrier() && Membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED);
-}
-#else
-bool RegisterForMembarrier() {
-  return false;
-}
-bool PassMembarrier() {
-  return false;
-}
-#endif
 
 void RaiseTo(std::atomic<uint64_t>* highest, uint64_t value) {
   uint64_t now = highest->load(std::memory_order_relaxed);
@@ -112,7 +69,7 @@ constinit thread_local Epoch::Record* Epoch::record_ = nullptr;
 bool Epoch::Prepare() {
   // If this fails for lack of memory, only children of fork are affected.
   (void)pthread_atfork(nullptr, nullptr, &Epoch::ForgetOtherThreads);
-  return !RegisterForMembarrier();
+  return !PrepareHeavyFence();
 }
 
 void Epoch::ForgetOtherThreads() {
@@ -158,7 +115,7 @@ void Epoch::Register() {
 
 uint64_t Epoch::FreeBelow() {
   const uint64_t now = now_.fetch_add(1, std::memory_order_seq_cst) + 1;
-  if (!fenced_.load(std::memory_order_relaxed) && !PassMembarrier()) {
+  if (!fenced_.load(std::memory_order_relaxed) && !HeavyFence()) {
     // A sandbox has disabled membarrier since the start. Readers fence from now on; the stores of
     // readers that are inside without a fence are visible by the next call.
     fenced_.store(true, std::memory_order_seq_cst);

@@ -34,5 +34,6 @@ inline constexpr MutexRank kGiveWay = kUtilRanks + 81;
 inline constexpr MutexRank kStatistics = kUtilRanks + 82;
 inline constexpr MutexRank kThreadSlots = kUtilRanks + 83;
 inline constexpr MutexRank kThreadRegistry = kUtilRanks + 84;
+inline constexpr MutexRank kIdleThreads = kUtilRanks + 85;
 
 }  // namespace varve::lock_ranks

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Implements backups for the C API (backup.h).
+//
+// One handle serves both kinds of engines. Calls that only read use `rep`; the others need
+// `writer`, which an engine opened for reading lacks.
 #include <memory>
 #include <string>
 #include <utility>
@@ -7,6 +10,7 @@
 
 #include "varve/utilities/backup_engine.h"
 
+#include "db/api/c/c_option_types.h"
 #include "db/api/c/c_types.h"
 
 using varve::BackupEngine;
@@ -17,6 +21,7 @@ using varve::BackupID;
 using varve::BackupInfo;
 using varve::CreateBackupOptions;
 using varve::RestoreOptions;
+using varve::Slice;
 using varve::Status;
 using varve::c::NullArgument;
 using varve::c::Run;
@@ -24,25 +29,6 @@ using varve::c::Try;
 using varve::c::TryVoid;
 
 // ---- Options ----
-
-struct rocksdb_backup_engine_options_t {
-  BackupEngineOptions rep;
-};
-
-VARVE_C_FIELD(backup_engine_options, backup_log_files, unsigned char);
-VARVE_C_FIELD(backup_engine_options, backup_rate_limit, uint64_t);
-VARVE_C_FIELD(backup_engine_options, callback_trigger_interval_size, uint64_t);
-VARVE_C_FIELD(backup_engine_options, current_temperatures_override_manifest, unsigned char);
-VARVE_C_FIELD(backup_engine_options, destroy_old_data, unsigned char);
-VARVE_C_FIELD(backup_engine_options, io_buffer_size, uint64_t);
-VARVE_C_FIELD(backup_engine_options, max_background_operations, int);
-VARVE_C_FIELD(backup_engine_options, max_valid_backups_to_open, int);
-VARVE_C_FIELD(backup_engine_options, restore_rate_limit, uint64_t);
-VARVE_C_FIELD(backup_engine_options, schema_version, int);
-VARVE_C_FIELD(backup_engine_options, share_files_with_checksum, unsigned char);
-VARVE_C_FIELD(backup_engine_options, share_files_with_checksum_naming, int);
-VARVE_C_FIELD(backup_engine_options, share_table_files, unsigned char);
-VARVE_C_FIELD(backup_engine_options, sync, unsigned char);
 
 rocksdb_backup_engine_options_t* rocksdb_backup_engine_options_create(const char* backup_dir) {
   return Try([&] {
@@ -84,16 +70,6 @@ void rocksdb_backup_engine_options_set_restore_rate_limiter(
   options->rep.restore_rate_limiter = limiter == nullptr ? nullptr : limiter->rep;
 }
 
-struct rocksdb_create_backup_options_t {
-  CreateBackupOptions rep;
-};
-
-VARVE_C_HANDLE(create_backup_options);
-VARVE_C_FIELD(create_backup_options, atomic_flush, unsigned char);
-VARVE_C_FIELD(create_backup_options, background_thread_cpu_priority, int);
-VARVE_C_FIELD(create_backup_options, decrease_background_thread_cpu_priority, unsigned char);
-VARVE_C_FIELD(create_backup_options, flush_before_backup, unsigned char);
-
 void rocksdb_create_backup_options_set_progress_callback(
     rocksdb_create_backup_options_t* options, void* state,
     rocksdb_create_backup_options_progress_cb callback) {
@@ -116,6 +92,7 @@ void rocksdb_create_backup_options_set_exclude_files_callback(
       options->rep.exclude_files_callback = nullptr;
       return;
     }
+    // The callback is asked for one file at a time, and cannot throw.
     options->rep.exclude_files_callback = [state, callback](varve::MaybeExcludeBackupFile* file,
                                                             varve::MaybeExcludeBackupFile* end) {
       for (; file != end; ++file) {
@@ -125,17 +102,6 @@ void rocksdb_create_backup_options_set_exclude_files_callback(
     };
   });
 }
-
-struct rocksdb_restore_options_t {
-  RestoreOptions rep = RestoreOptions();
-};
-
-VARVE_C_HANDLE(restore_options);
-VARVE_C_SETTER(rocksdb_restore_options_t, rocksdb_restore_options_set_keep_log_files, int,
-               keep_log_files);
-VARVE_C_GETTER(rocksdb_restore_options_t, rocksdb_restore_options_get_keep_log_files, unsigned char,
-               keep_log_files);
-VARVE_C_FIELD(restore_options, mode, int);
 
 // ---- Engines ----
 
@@ -177,12 +143,13 @@ void RunOnWriter(rocksdb_backup_engine_t* engine, char** errptr, Body body,
 }
 
 void CreateBackup(rocksdb_backup_engine_t* engine, rocksdb_t* db,
-                  const CreateBackupOptions* options, const std::string& metadata,
-                  uint32_t* backup_id, char** errptr, const char* call) {
+                  const CreateBackupOptions* options, const Slice& metadata, uint32_t* backup_id,
+                  char** errptr, const char* call) {
   const auto create = [&](BackupEngine* writer) -> Status {
     if (db == nullptr) return NullArgument("db");
     if (options == nullptr) return NullArgument("options");
-    return writer->CreateNewBackupWithMetadata(*options, db->rep.get(), metadata, backup_id);
+    return writer->CreateNewBackupWithMetadata(*options, db->rep.get(), metadata.ToString(),
+                                               backup_id);
   };
   RunOnWriter(engine, errptr, create, call);
 }
@@ -191,6 +158,8 @@ const CreateBackupOptions* OptionsOf(const rocksdb_create_backup_options_t* opti
   return options == nullptr ? nullptr : &options->rep;
 }
 
+// Restores the backup with the number, or the latest one if `id` is null. A read-only engine can do
+// this, too.
 void Restore(rocksdb_backup_engine_t* engine, const char* db_dir, const char* wal_dir,
              const rocksdb_restore_options_t* options, const BackupID* id, char** errptr,
              const char* call) {
@@ -284,12 +253,9 @@ void rocksdb_backup_engine_create_new_backup_with_options(
 void rocksdb_backup_engine_create_new_backup_with_metadata(
     rocksdb_backup_engine_t* engine, rocksdb_t* db, const rocksdb_create_backup_options_t* options,
     const char* app_metadata, size_t app_metadata_len, uint32_t* backup_id, char** errptr) {
-  TryVoid([&] {
-    const std::string metadata =
-        app_metadata == nullptr ? "" : std::string(app_metadata, app_metadata_len);
-    CreateBackup(engine, db, OptionsOf(options), metadata, backup_id, errptr,
-                 "rocksdb_backup_engine_create_new_backup_with_metadata");
-  });
+  const Slice metadata = app_metadata == nullptr ? Slice() : Slice(app_metadata, app_metadata_len);
+  CreateBackup(engine, db, OptionsOf(options), metadata, backup_id, errptr,
+               "rocksdb_backup_engine_create_new_backup_with_metadata");
 }
 
 void rocksdb_backup_engine_stop_backup(rocksdb_backup_engine_t* engine) {

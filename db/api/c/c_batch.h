@@ -33,6 +33,9 @@ namespace varve::c {
 rocksdb_writebatch_wi_t* NewIndexedBatchHandle(WriteBatchWithIndex* batch, BatchFailure* failure,
                                                OwnedIndexedBatch* owned) noexcept;
 
+// Thrown by Pieces if they, or their sizes, are null.
+struct NullPieces {};
+
 // Adds an update; a failure is kept and makes rocksdb_write fail.
 template <typename Batch, typename AddUpdate>
 void Add(Batch* batch, AddUpdate add) noexcept {
@@ -40,6 +43,8 @@ void Add(Batch* batch, AddUpdate add) noexcept {
   Status s;
   try {
     s = add(&batch->rep);
+  } catch (const NullPieces&) {
+    s = NullArgument("pieces of a key or value");
   } catch (...) {
     s = CaughtException();
   }
@@ -85,12 +90,19 @@ void AddIn(Batch* batch, rocksdb_column_family_handle_t* family, AddUpdate add) 
       [&](auto* b) { return family == nullptr ? NullArgument("family") : add(b, Family(family)); });
 }
 
-// Joins `count` pieces that make up one key or value.
+// Joins `count` pieces that make up one key or value. Throws NullPieces.
 class Pieces {
  public:
   Pieces(int count, const char* const* pieces, const size_t* sizes) {
-    for (int i = 0; i < count; ++i) slices_.emplace_back(pieces[i], sizes[i]);
+    if (count > 0 && (pieces == nullptr || sizes == nullptr)) {
+      throw NullPieces();
+    }
+    for (int i = 0; i < count; ++i) {
+      if (pieces[i] == nullptr && sizes[i] != 0) throw NullPieces();
+      slices_.emplace_back(pieces[i], sizes[i]);
+    }
   }
+  // Returns the pieces; valid as long as this object.
   SliceParts parts() const { return SliceParts(slices_.data(), static_cast<int>(slices_.size())); }
 
  private:
@@ -105,6 +117,7 @@ inline Status DeletePiecewise(WriteBatchBase* batch, ColumnFamilyHandle* family,
                             Pieces(count, ends, end_sizes).parts());
 }
 
+// Callbacks of C: the caller's state, a key, and a value.
 using PutFunction = void (*)(void*, const char*, size_t, const char*, size_t);
 using DeleteFunction = void (*)(void*, const char*, size_t);
 

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Implements options of single calls for the C API: reads, writes, flushes, compactions.
+//
+// C++ options point to keys that the caller keeps. In C the options keep copies of them, which
+// iterators share (OwnedKey): a program may change or free the options while an iterator made from
+// them lives.
 #include <chrono>
 
 #include "db/api/c/c_types.h"
@@ -19,6 +23,7 @@ void SetKey(const char* key, size_t size, SharedKey* owned, const Slice** option
   });
 }
 
+// C has unsigned numbers for times; 0 means no limit in both.
 uint64_t Micros(std::chrono::microseconds duration) {
   return static_cast<uint64_t>(duration.count());
 }
@@ -91,10 +96,6 @@ unsigned char rocksdb_readoptions_has_merge_operand_count_threshold(
 size_t rocksdb_readoptions_get_merge_operand_count_threshold(rocksdb_readoptions_t* options) {
   return options == nullptr ? 0 : options->rep.merge_operand_count_threshold.value_or(0);
 }
-
-VARVE_C_SETTER(rocksdb_writeoptions_t, rocksdb_writeoptions_disable_WAL, int, disableWAL);
-VARVE_C_GETTER(rocksdb_writeoptions_t, rocksdb_writeoptions_get_disable_WAL, unsigned char,
-               disableWAL);
 
 void rocksdb_compactoptions_set_full_history_ts_low(rocksdb_compactoptions_t* options, char* ts,
                                                     size_t tslen) {

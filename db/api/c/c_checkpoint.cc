@@ -6,6 +6,7 @@
 #include "varve/utilities/checkpoint.h"
 
 #include "db/api/c/c_open.h"
+#include "db/api/c/c_option_types.h"
 #include "db/api/c/c_transactions.h"
 #include "db/api/c/c_types.h"
 
@@ -22,14 +23,6 @@ using varve::c::Try;
 using varve::c::TryVoid;
 
 // ---- Checkpoints ----
-
-struct rocksdb_checkpoint_t {
-  std::unique_ptr<Checkpoint> rep;
-};
-
-struct rocksdb_export_import_files_metadata_t {
-  varve::ExportImportFilesMetaData rep;
-};
 
 namespace {
 
@@ -63,8 +56,6 @@ rocksdb_checkpoint_t* rocksdb_optimistictransactiondb_checkpoint_object_create(
   return CheckpointOf(PlainDb(otxn_db), errptr, __func__);
 }
 
-VARVE_C_DESTROY(rocksdb_checkpoint_t, rocksdb_checkpoint_object_destroy);
-
 void rocksdb_checkpoint_create(rocksdb_checkpoint_t* checkpoint, const char* checkpoint_dir,
                                uint64_t log_size_for_flush, char** errptr) {
   Run(errptr, [&]() -> Status {
@@ -84,6 +75,8 @@ rocksdb_export_import_files_metadata_t* rocksdb_checkpoint_export_column_family(
     if (export_dir == nullptr) return NullArgument("export_dir");
     varve::ExportImportFilesMetaData* metadata = nullptr;
     const Status s = checkpoint->rep->ExportColumnFamily(family->rep, export_dir, &metadata);
+    // The C handle has the metadata as a member, so it is moved out of the object that C++ has
+    // made.
     const std::unique_ptr<varve::ExportImportFilesMetaData> owned(metadata);
     if (s.ok()) made = new rocksdb_export_import_files_metadata_t{std::move(*owned)};
     return s;
@@ -92,8 +85,6 @@ rocksdb_export_import_files_metadata_t* rocksdb_checkpoint_export_column_family(
 }
 
 // ---- Export and import ----
-
-VARVE_C_HANDLE(export_import_files_metadata);
 
 char* rocksdb_export_import_files_metadata_get_db_comparator_name(
     rocksdb_export_import_files_metadata_t* metadata) {
@@ -117,13 +108,6 @@ void rocksdb_export_import_files_metadata_set_files(
   if (metadata == nullptr || files == nullptr) return;
   TryVoid([&] { metadata->rep.files = files->rep; });
 }
-
-struct rocksdb_import_column_family_options_t {
-  varve::ImportColumnFamilyOptions rep;
-};
-
-VARVE_C_HANDLE(import_column_family_options);
-VARVE_C_FIELD(import_column_family_options, move_files, unsigned char);
 
 rocksdb_column_family_handle_t* rocksdb_create_column_family_with_import(
     rocksdb_t* db, rocksdb_options_t* column_family_options, const char* column_family_name,

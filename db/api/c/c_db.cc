@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Implements opening, closing and column families for the C API.
+//
+// The families' handles are C objects around C++ handles that the program owns, except that of the
+// default family, which the database owns (`owned`). A database must be closed after its handles
+// are destroyed.
 #include <cstdlib>
+#include <utility>
 
 #include "db/api/c/c_open.h"
 #include "db/api/c/c_types.h"
@@ -138,6 +143,8 @@ char** rocksdb_list_column_families(const rocksdb_options_t* options, const char
     std::vector<std::string> names;
     Status s = DB::ListColumnFamilies(options->rep, name, &names);
     if (!s.ok()) return s;
+    // calloc fills the list with nulls, so a list that is only partly filled can be freed; one more
+    // element keeps an empty list from being null.
     list = static_cast<char**>(std::calloc(names.size() + 1, sizeof(char*)));
     bool complete = list != nullptr;
     for (size_t i = 0; complete && i < names.size(); ++i) {
@@ -184,11 +191,16 @@ rocksdb_column_family_handle_t** rocksdb_create_column_families(
     varve::c::SetError(errptr, Status::MemoryLimit());
     return nullptr;
   }
-  for (int i = 0; i < num_families; ++i) {
-    list[i] = rocksdb_create_column_family(db, options, names[i], errptr);
+  char* failure = nullptr;
+  for (int i = 0; i < num_families && failure == nullptr; ++i) {
+    list[i] = rocksdb_create_column_family(db, options, names[i], &failure);
     if (list[i] == nullptr) break;
     ++*num_created;
   }
+  if (errptr != nullptr && failure != nullptr) std::swap(*errptr, failure);
+  std::free(failure);
+  // After a failure the families before it exist, and perhaps the one that failed, so the program
+  // gets their handles, and the error.
   if (*num_created > 0) return list;
   std::free(list);
   return nullptr;

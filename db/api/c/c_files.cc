@@ -5,12 +5,13 @@
 #include <cstdlib>
 #include <optional>
 
+#include "db/api/c/c_option_types.h"
 #include "db/api/c/c_types.h"
 #include "db/api/c/c_views.h"
 
+using varve::CompactionOptions;
 using varve::DB;
 using varve::Status;
-using varve::c::CompactionOptionsAndMore;
 using varve::c::CopyText;
 using varve::c::NullArgument;
 using varve::c::Run;
@@ -20,12 +21,6 @@ using varve::c::Try;
 using varve::c::TryVoid;
 
 // ---- Descriptions that a program makes ----
-
-struct rocksdb_livefile_t {
-  varve::LiveFileMetaData rep;
-};
-
-VARVE_C_HANDLE(livefile);
 
 namespace {
 
@@ -39,13 +34,6 @@ void SetName(std::string* place, const char* text) {
 
 }  // namespace
 
-VARVE_C_SETTER(rocksdb_livefile_t, rocksdb_livefile_set_level, int, level);
-VARVE_C_SETTER(rocksdb_livefile_t, rocksdb_livefile_set_size, size_t, size);
-VARVE_C_SETTER(rocksdb_livefile_t, rocksdb_livefile_set_smallest_seqno, uint64_t, smallest_seqno);
-VARVE_C_SETTER(rocksdb_livefile_t, rocksdb_livefile_set_largest_seqno, uint64_t, largest_seqno);
-VARVE_C_SETTER(rocksdb_livefile_t, rocksdb_livefile_set_num_entries, uint64_t, num_entries);
-VARVE_C_SETTER(rocksdb_livefile_t, rocksdb_livefile_set_num_deletions, uint64_t, num_deletions);
-
 void rocksdb_livefile_set_column_family_name(rocksdb_livefile_t* file, const char* text) {
   if (file != nullptr) SetName(&file->rep.column_family_name, text);
 }
@@ -53,6 +41,7 @@ void rocksdb_livefile_set_column_family_name(rocksdb_livefile_t* file, const cha
 void rocksdb_livefile_set_name(rocksdb_livefile_t* file, const char* text) {
   if (file == nullptr) return;
   SetName(&file->rep.name, text);
+  // RocksDB's names begin with a slash, its relative file names do not.
   const bool slash = !file->rep.name.empty() && file->rep.name[0] == '/';
   TryVoid([&] { file->rep.relative_filename = file->rep.name.substr(slash ? 1 : 0); });
 }
@@ -78,17 +67,6 @@ void rocksdb_livefiles_add(rocksdb_livefiles_t* files, rocksdb_livefile_t* livef
 
 // ---- Metadata of a part ----
 
-struct rocksdb_column_family_metadata_options_t {
-  struct {
-    int level = -1;
-  } rep;
-  std::optional<std::string> start_key;
-  std::optional<std::string> end_key;
-};
-
-VARVE_C_HANDLE(column_family_metadata_options);
-VARVE_C_FIELD(column_family_metadata_options, level, int);
-
 namespace {
 
 void SetBound(std::optional<std::string>* place, const char* key, size_t size) {
@@ -106,6 +84,7 @@ using MetaOptions = rocksdb_column_family_metadata_options_t;
 
 bool IsWanted(const varve::SstFileMetaData& file, const MetaOptions& options,
               const varve::Comparator& order) {
+  // A file is wanted if its range and that of the options have a key in common.
   if (options.start_key.has_value() && order.Compare(file.largestkey, *options.start_key) < 0) {
     return false;
   }
@@ -183,6 +162,8 @@ rocksdb_column_family_metadata_t* rocksdb_get_column_family_metadata_cf_with_opt
 
 // C uses the flag only through these functions.
 unsigned char* rocksdb_compaction_options_canceled_create() {
+  // The type in the ABI is that of a plain byte, but a compaction reads the flag while a program
+  // sets it, so it is an atomic object behind that pointer.
   return reinterpret_cast<unsigned char*>(varve::c::Make<std::atomic<bool>>(false));
 }
 
@@ -202,6 +183,7 @@ void rocksdb_compaction_options_set_canceled(rocksdb_compaction_options_t* optio
 namespace {
 
 Status GiveNames(const std::vector<std::string>& names, char*** list, size_t* count) {
+  // A caller may want only the number of files.
   StoreSize(count, names.size());
   if (list == nullptr) return Status::OK();
   *list = static_cast<char**>(std::calloc(names.size() + 1, sizeof(char*)));
@@ -224,13 +206,9 @@ struct FilesToCompact {
   int output_path_id;
 };
 
-Status CompactTheFiles(DB* db, varve::ColumnFamilyHandle* family,
-                       const CompactionOptionsAndMore& options, const FilesToCompact& files,
-                       std::vector<std::string>* outputs, rocksdb_compactionjobinfo_t* info) {
-  if (options.output_temperature_override != 0) {
-    return Status::NotSupported("C API: this engine does not have it",
-                                "output_temperature_override");
-  }
+Status CompactTheFiles(DB* db, varve::ColumnFamilyHandle* family, const CompactionOptions& options,
+                       const FilesToCompact& files, std::vector<std::string>* outputs,
+                       rocksdb_compactionjobinfo_t* info) {
   if (files.names == nullptr && files.count != 0) return NullArgument("input_file_names");
   std::vector<std::string> names;
   for (size_t i = 0; i < files.count; ++i) {
@@ -248,7 +226,7 @@ void rocksdb_compact_files(rocksdb_t* db, const rocksdb_compaction_options_t* op
                            int output_level, int output_path_id, char*** output_file_names,
                            size_t* num_output_file_names,
                            rocksdb_compactionjobinfo_t* compaction_job_info, char** errptr) {
-  RunOnDb(db, options, errptr, [&](DB* d, const CompactionOptionsAndMore& o) {
+  RunOnDb(db, options, errptr, [&](DB* d, const CompactionOptions& o) {
     std::vector<std::string> outputs;
     Status s =
         CompactTheFiles(d, d->DefaultColumnFamily(), o,
@@ -264,7 +242,7 @@ void rocksdb_compact_files_cf(rocksdb_t* db, rocksdb_column_family_handle_t* fam
                               int output_level, int output_path_id, char*** output_file_names,
                               size_t* num_output_file_names,
                               rocksdb_compactionjobinfo_t* compaction_job_info, char** errptr) {
-  RunOnDb(db, options, errptr, [&](DB* d, const CompactionOptionsAndMore& o) {
+  RunOnDb(db, options, errptr, [&](DB* d, const CompactionOptions& o) {
     if (family == nullptr) return NullArgument("family");
     std::vector<std::string> outputs;
     Status s = CompactTheFiles(
@@ -309,19 +287,6 @@ void rocksdb_resume_all_compactions(rocksdb_t* db) {
   SayNotSupported(db, __func__);
 }
 
-struct rocksdb_livefiles_storage_info_options_t {
-  varve::LiveFilesStorageInfoOptions rep;
-};
-
-struct rocksdb_livefiles_storage_info_t {
-  std::vector<varve::LiveFileStorageInfo> rep;
-};
-
-VARVE_C_HANDLE(livefiles_storage_info_options);
-VARVE_C_FIELD(livefiles_storage_info_options, include_checksum_info, unsigned char);
-VARVE_C_FIELD(livefiles_storage_info_options, wal_size_for_flush, uint64_t);
-VARVE_C_FIELD(livefiles_storage_info_options, atomic_flush, unsigned char);
-
 rocksdb_livefiles_storage_info_t* rocksdb_get_livefiles_storage_info(
     rocksdb_t* db, const rocksdb_livefiles_storage_info_options_t* options, char** errptr) {
   std::vector<varve::LiveFileStorageInfo> files;
@@ -332,8 +297,6 @@ rocksdb_livefiles_storage_info_t* rocksdb_get_livefiles_storage_info(
   if (!ok) return nullptr;
   return varve::c::Make<rocksdb_livefiles_storage_info_t>(std::move(files));
 }
-
-VARVE_C_DESTROY(rocksdb_livefiles_storage_info_t, rocksdb_livefiles_storage_info_destroy);
 
 namespace {
 

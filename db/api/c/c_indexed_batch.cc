@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Implements write batches with an index for the C API.
+//
+// The handle of a batch is one of two kinds: it owns its batch (`owned`), or it is a view of a
+// transaction's. Programs free the second kind by rocksdb_free, so both are allocated by malloc and
+// have nothing to destroy themselves.
 #include <array>
 #include <climits>
 #include <cstdlib>
@@ -99,6 +103,7 @@ rocksdb_pinnableslice_t* GetPinned(rocksdb_writebatch_wi_t* batch, rocksdb_t* db
                                    char** errptr, const char* call = __builtin_FUNCTION()) {
   SingleResult* found = nullptr;
   const auto read = [&]() -> Status {
+    // The handle goes back to the pool by itself unless it is given out.
     auto pinned = ValueHandlePool<SingleResult>::Take();
     Status s = Read(batch, db, options, family, key, &pinned->rep);
     if (s.IsNotFound()) return Status::OK();
@@ -116,8 +121,11 @@ std::unique_ptr<Iterator> TakeOver(std::unique_ptr<rocksdb_iterator_t> handle) {
   auto keys = std::make_unique<Keys>();
   std::move(std::begin(handle->keys), std::end(handle->keys), keys->begin());
   std::unique_ptr<Iterator> base = std::move(handle->rep);
+  // The base goes into another iterator, without its handle. The keys that its options point to are
+  // destroyed with it.
   base->RegisterCleanup([](void* held, void* /*unused*/) { delete static_cast<Keys*>(held); },
                         keys.get(), nullptr);
+  // The cleanup owns the keys now, and nothing can fail between the two.
   keys.release();
   return base;
 }
@@ -127,6 +135,8 @@ rocksdb_iterator_t* IteratorWithBase(rocksdb_writebatch_wi_t* batch,
                                      rocksdb_iterator_t* base_iterator,
                                      const rocksdb_column_family_handle_t* family,
                                      const rocksdb_readoptions_t* options) {
+  // The base belongs to this call from here on, also if it fails: so the ABI says, and programs do
+  // not free it.
   std::unique_ptr<rocksdb_iterator_t> base(base_iterator);
   return varve::c::Try([&] {
     auto iter = std::make_unique<rocksdb_iterator_t>();
@@ -135,7 +145,8 @@ rocksdb_iterator_t* IteratorWithBase(rocksdb_writebatch_wi_t* batch,
       iter->rep.reset(varve::NewErrorIterator(s));
       return iter.release();
     }
-    if (options != nullptr) varve::c::HoldKeys(iter.get(), options);
+    if (options != nullptr) varve::c::HoldOptions(iter.get(), options);
+    iter->lazy = base != nullptr && base->lazy;
     iter->rep.reset(batch->rep.NewIteratorWithBase(
         Family(family), base == nullptr ? nullptr : TakeOver(std::move(base)).release(),
         options == nullptr ? nullptr : &options->rep));

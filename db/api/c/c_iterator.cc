@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Implements iterators and snapshots for the C API.
+//
+// C has no exceptions and most functions here have no `errptr`, so everything that goes wrong
+// becomes an iterator that is not valid and has a status (rocksdb_iter_get_error).
 #include "db/api/c/c_types.h"
 #include "util/base/assert.h"
 
@@ -10,7 +13,7 @@ using varve::ReadOptions;
 using varve::Slice;
 using varve::Status;
 using varve::c::Family;
-using varve::c::HoldKeys;
+using varve::c::HoldOptions;
 using varve::c::NullArgument;
 using varve::c::TryVoid;
 
@@ -26,7 +29,7 @@ rocksdb_iterator_t* NewHandle(rocksdb_t* db, const rocksdb_readoptions_t* option
       iter->rep.reset(varve::NewErrorIterator(NullArgument("db or options")));
       return iter.release();
     }
-    HoldKeys(iter.get(), options);
+    HoldOptions(iter.get(), options);
     iter->rep.reset(make(db->rep.get(), options->rep));
     VARVE_ASSERT(iter->rep != nullptr);
     return iter.release();
@@ -35,12 +38,13 @@ rocksdb_iterator_t* NewHandle(rocksdb_t* db, const rocksdb_readoptions_t* option
 
 // Runs `move`. An exception turns the iterator into one that has a status and no entries.
 template <typename Move>
-void MoveWith(rocksdb_iterator_t* iter, Move move) noexcept {
+void MoveWith(const rocksdb_iterator_t* iter, Move move) noexcept {
   if (iter == nullptr) return;
   try {
     move(iter->rep.get());
   } catch (...) {
     const Status s = varve::c::CaughtException();
+    // The iterator that threw may be in any state, so it is replaced.
     TryVoid([&] { iter->rep.reset(varve::NewErrorIterator(s)); });
   }
 }
@@ -59,9 +63,23 @@ rocksdb_slice_t Give(const rocksdb_iterator_t* iter, Get get) {
   return {bytes.data(), bytes.size()};
 }
 
+// Returns the value, which may have to be read now; null if that fails.
+Slice ValueOf(const rocksdb_iterator_t& iter) {
+  return varve::c::PrepareValue(iter) ? iter.rep->value() : Slice(nullptr, 0);
+}
+
 }  // namespace
 
-void varve::c::HoldKeys(rocksdb_iterator_t* iter, const rocksdb_readoptions_t* options) {
+bool varve::c::PrepareValue(const rocksdb_iterator_t& iter) noexcept {
+  if (!iter.lazy) [[likely]]
+    return true;
+  bool prepared = false;
+  MoveWith(&iter, [&](Iterator* i) { prepared = i->PrepareValue(); });
+  return prepared;
+}
+
+void varve::c::HoldOptions(rocksdb_iterator_t* iter, const rocksdb_readoptions_t* options) {
+  iter->lazy = options->rep.allow_unprepared_value;
   iter->keys[0] = options->lower_bound;
   iter->keys[1] = options->upper_bound;
   iter->keys[2] = options->timestamp;
@@ -91,8 +109,10 @@ void rocksdb_create_iterators(rocksdb_t* db, rocksdb_readoptions_t* options,
         for (size_t i = 0; i < num_families; ++i) {
           if (families[i] == nullptr) return NullArgument("family");
           all.push_back(Family(families[i]));
+          // All handles are made before the iterators, which could not be given back if one of them
+          // could not be made.
           handles.push_back(std::make_unique<rocksdb_iterator_t>());
-          HoldKeys(handles.back().get(), options);
+          HoldOptions(handles.back().get(), options);
         }
         std::vector<Iterator*> reps;
         Status s = d->NewIterators(o, all, &reps);
@@ -136,7 +156,7 @@ const char* rocksdb_iter_key(const rocksdb_iterator_t* iter, size_t* keylen) {
 }
 
 const char* rocksdb_iter_value(const rocksdb_iterator_t* iter, size_t* vallen) {
-  return Give(iter, vallen, [](const Iterator& i) { return i.value(); });
+  return Give(iter, vallen, [&](const Iterator&) { return ValueOf(*iter); });
 }
 
 rocksdb_slice_t rocksdb_iter_key_slice(const rocksdb_iterator_t* iter) {
@@ -144,7 +164,7 @@ rocksdb_slice_t rocksdb_iter_key_slice(const rocksdb_iterator_t* iter) {
 }
 
 rocksdb_slice_t rocksdb_iter_value_slice(const rocksdb_iterator_t* iter) {
-  return Give(iter, [](const Iterator& i) { return i.value(); });
+  return Give(iter, [&](const Iterator&) { return ValueOf(*iter); });
 }
 
 const char* rocksdb_iter_timestamp(const rocksdb_iterator_t* iter, size_t* tslen) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lists options of the C API that Varve has no field for, makes setters and getters from the rows,
-// and says what opening does with them. util/options/foreign_options.cc decides which of them only
-// tune a mechanism that Varve lacks, as for OPTIONS files.
+// Says what opening does with options of the C API that Varve has no field for, which are rows
+// LACKING of c_functions.inc, and implements those that are not numbers.
+// util/options/foreign_options.cc decides which of them only tune a mechanism that Varve lacks, as
+// for OPTIONS files.
 #include "db/api/c/c_lacking.h"
 
 #include <vector>
@@ -20,6 +21,7 @@ Status LackingOptions::Check() const {
     if (why.empty()) return Status::NotSupported("C API: this engine does not have it", name);
     return Status::InvalidArgument("C API: " + why, name);
   }
+  // The default value asks for nothing, whoever has set it.
   for (const auto& [option, value] : values_) {
     if (value == option->default_value) continue;
     // The value "(set)" is harmless for no option that asks for something.
@@ -31,66 +33,6 @@ Status LackingOptions::Check() const {
 }
 
 }  // namespace varve::c
-
-// Makes a row and its functions: rocksdb_options_set_ and _get_`name`.
-#define VARVE_C_LACKING(struct_name, name, c_type, default_value)                                 \
-  namespace {                                                                                     \
-  const LackingOption kLacking_##name{#struct_name, #name, default_value};                        \
-  }                                                                                               \
-  void rocksdb_options_set_##name(rocksdb_options_t* options, c_type value) {                     \
-    if (options == nullptr) return;                                                               \
-    TryVoid(                                                                                      \
-        [&] { options->lacking.Set(kLacking_##name, static_cast<varve::c::AnyNumber>(value)); }); \
-  }                                                                                               \
-  c_type rocksdb_options_get_##name(rocksdb_options_t* options) {                                 \
-    if (options == nullptr) return 0;                                                             \
-    return static_cast<c_type>(options->lacking.Get(kLacking_##name));                            \
-  }                                                                                               \
-  static_assert(true)
-#define VARVE_C_LACKING_DB(name, c_type, default_value) \
-  VARVE_C_LACKING(DBOptions, name, c_type, default_value)
-#define VARVE_C_LACKING_CF(name, c_type, default_value) \
-  VARVE_C_LACKING(ColumnFamilyOptions, name, c_type, default_value)
-
-VARVE_C_LACKING_DB(access_hint_on_compaction_start, int, 1);
-VARVE_C_LACKING_DB(async_wal_precreate, unsigned char, 0);
-VARVE_C_LACKING_DB(background_close_inactive_wals, unsigned char, 0);
-VARVE_C_LACKING_DB(enforce_write_buffer_manager_during_recovery, unsigned char, 1);
-VARVE_C_LACKING_DB(fast_sst_open, unsigned char, 0);
-VARVE_C_LACKING_DB(lowest_used_cache_tier, int, 2);
-VARVE_C_LACKING_DB(max_compaction_trigger_wakeup_seconds, uint64_t, 43200);
-VARVE_C_LACKING_DB(max_manifest_space_amp_pct, int, 500);
-VARVE_C_LACKING_DB(metadata_write_temperature, int, 0);
-VARVE_C_LACKING_DB(open_files_async, unsigned char, 0);
-VARVE_C_LACKING_DB(optimize_manifest_for_recovery, unsigned char, 0);
-VARVE_C_LACKING_DB(read_io_executor_threads, int, 1);
-VARVE_C_LACKING_DB(reuse_manifest_on_open, unsigned char, 0);
-VARVE_C_LACKING_DB(use_direct_io_for_compaction_reads, unsigned char, 0);
-VARVE_C_LACKING_DB(verify_manifest_content_on_close, unsigned char, 0);
-VARVE_C_LACKING_DB(wal_write_temperature, int, 0);
-
-VARVE_C_LACKING_CF(blob_direct_write_partitions, uint32_t, 1);
-VARVE_C_LACKING_CF(cf_allow_ingest_behind, unsigned char, 0);
-VARVE_C_LACKING_CF(default_temperature, int, 0);
-VARVE_C_LACKING_CF(default_write_temperature, int, 0);
-VARVE_C_LACKING_CF(disallow_memtable_writes, unsigned char, 0);
-VARVE_C_LACKING_CF(enable_blob_direct_write, unsigned char, 0);
-VARVE_C_LACKING_CF(experimental_mempurge_threshold, double, 0);
-VARVE_C_LACKING_CF(last_level_temperature, int, 0);
-VARVE_C_LACKING_CF(max_write_buffer_number_to_maintain, int, 0);
-VARVE_C_LACKING_CF(memtable_avg_op_scan_flush_trigger, uint32_t, 0);
-VARVE_C_LACKING_CF(memtable_batch_lookup_optimization, unsigned char, 0);
-VARVE_C_LACKING_CF(memtable_op_scan_flush_trigger, uint32_t, 0);
-VARVE_C_LACKING_CF(memtable_verify_per_key_checksum_on_seek, unsigned char, 0);
-VARVE_C_LACKING_CF(min_tombstones_for_range_conversion, uint32_t, 0);
-VARVE_C_LACKING_CF(paranoid_memory_checks, unsigned char, 0);
-VARVE_C_LACKING_CF(preclude_last_level_data_seconds, uint64_t, 0);
-VARVE_C_LACKING_CF(prepopulate_blob_cache, int, 0);
-VARVE_C_LACKING_CF(preserve_internal_time_seconds, uint64_t, 0);
-VARVE_C_LACKING_CF(read_triggered_compaction_threshold, double, 0);
-VARVE_C_LACKING_CF(target_file_size_is_upper_bound, unsigned char, 0);
-VARVE_C_LACKING_CF(uncache_aggressiveness, uint32_t, 0);
-VARVE_C_LACKING_CF(verify_output_flags, int, 0);
 
 // ---- Sets of numbers ----
 
@@ -162,13 +104,12 @@ const char* rocksdb_options_get_daily_offpeak_time_utc(rocksdb_options_t* option
   return options == nullptr ? nullptr : options->daily_offpeak_time_utc.c_str();
 }
 
-void rocksdb_options_set_blob_cache(rocksdb_options_t* /*options*/, rocksdb_cache_t* /*cache*/) {}
-
 namespace {
 
 void RefuseTables(rocksdb_options_t* options, const char* call = __builtin_FUNCTION()) {
   if (options == nullptr) return;
   TryVoid([&] {
+    // The last factory counts: it does not matter any more what an earlier one lacked.
     options->table_lacking = {};
     options->table_lacking.Refuse(call);
   });
@@ -181,41 +122,10 @@ void rocksdb_options_set_cuckoo_table_factory(rocksdb_options_t* options,
   RefuseTables(options);
 }
 
-void rocksdb_options_set_plain_table_factory(rocksdb_options_t* options, uint32_t /*user_key_len*/,
-                                             int /*bloom_bits_per_key*/,
-                                             double /*hash_table_ratio*/,
-                                             size_t /*index_sparseness*/,
-                                             size_t /*huge_page_tlb_size*/, char /*encoding_type*/,
-                                             unsigned char /*full_scan_mode*/,
-                                             unsigned char /*store_index_in_file*/) {
-  RefuseTables(options);
-}
-
-void rocksdb_options_set_hash_link_list_rep(rocksdb_options_t* options, size_t /*bucket_count*/) {
-  RefuseObject(options, "rocksdb_options_set_hash_link_list_rep", true);
-}
-
-void rocksdb_options_set_hash_skip_list_rep(rocksdb_options_t* options, size_t /*bucket_count*/,
-                                            int32_t /*height*/, int32_t /*branching_factor*/) {
-  RefuseObject(options, "rocksdb_options_set_hash_skip_list_rep", true);
-}
-
-void rocksdb_options_set_wal_filter(rocksdb_options_t* options, rocksdb_walfilter_t* filter) {
-  RefuseObject(options, "wal_filter", filter != nullptr);
-}
-
-void rocksdb_options_clear_wal_filter(rocksdb_options_t* options) {
-  RefuseObject(options, "wal_filter", false);
-}
-
 void rocksdb_options_optimize_universal_style_compaction(rocksdb_options_t* options,
                                                          uint64_t memtable_memory_budget) {
   if (options == nullptr) return;
-  options->rep.write_buffer_size = memtable_memory_budget / 4;
-  options->rep.min_write_buffer_number_to_merge = 2;
-  options->rep.max_write_buffer_number = 6;
-  options->rep.compaction_style = varve::kCompactionStyleUniversal;
-  options->rep.compaction_options_universal.compression_size_percent = 80;
+  options->rep.OptimizeUniversalStyleCompaction(memtable_memory_budget);
 }
 
 // ---- Tables ----

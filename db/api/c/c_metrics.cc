@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Implements statistics and the perf context for the C API.
 #include <array>
+#include <string>
 
 #include "varve/perf_level.h"
+#include "varve/utilities/metrics.h"
 
 #include "db/api/c/c_types.h"
 
@@ -10,6 +12,8 @@ using varve::PerfContext;
 using varve::PerfContextBase;
 using varve::c::CopyText;
 using varve::c::Make;
+using varve::c::NullArgument;
+using varve::c::RunOnDb;
 using varve::c::Try;
 
 namespace {
@@ -17,6 +21,8 @@ namespace {
 using Counter = uint64_t PerfContextBase::*;
 
 // Counters by their number in C; null for those that Varve lacks.
+// The order is that of the enum in rocksdb/c.h. A missing row would shift all that follow, hence
+// the nulls.
 constexpr std::array<Counter, rocksdb_total_metric_count> kCounters = {
     &PerfContextBase::user_key_comparison_count,
     &PerfContextBase::block_cache_hit_count,
@@ -101,7 +107,7 @@ constexpr std::array<Counter, rocksdb_total_metric_count> kCounters = {
     nullptr,  // filter_block_read_byte
     nullptr,  // compression_dict_block_read_byte
     nullptr,  // metadata_block_read_byte
-    nullptr,  // blob_cache_read_byte
+    &PerfContextBase::blob_cache_read_byte,
 };
 
 varve::Statistics* StatisticsOf(const rocksdb_options_t* options) {
@@ -149,14 +155,8 @@ void rocksdb_options_statistics_get_histogram_data(
   varve::c::TryVoid([&] { statistics->histogramData(histogram_type, &data->rep); });
 }
 
-VARVE_C_GETTER(rocksdb_statistics_histogram_data_t, rocksdb_statistics_histogram_data_get_p95,
-               double, percentile95);
-VARVE_C_GETTER(rocksdb_statistics_histogram_data_t, rocksdb_statistics_histogram_data_get_p99,
-               double, percentile99);
-VARVE_C_GETTER(rocksdb_statistics_histogram_data_t, rocksdb_statistics_histogram_data_get_std_dev,
-               double, standard_deviation);
-
 void rocksdb_set_perf_level(int level) {
+  // Levels come from C as numbers; one without a meaning changes nothing.
   if (level < varve::kUninitialized || level >= varve::kOutOfBounds) return;
   varve::SetPerfLevel(static_cast<varve::PerfLevel>(level));
 }
@@ -179,4 +179,34 @@ uint64_t rocksdb_perfcontext_metric(rocksdb_perfcontext_t* context, int metric) 
   if (context == nullptr || metric < 0 || metric >= rocksdb_total_metric_count) return 0;
   const Counter counter = kCounters[static_cast<size_t>(metric)];
   return counter == nullptr ? 0 : context->rep->*counter;
+}
+
+namespace {
+
+char* Metrics(rocksdb_t* db, varve::MetricsOptions::Format format, char** errptr,
+              const char* call = __builtin_FUNCTION()) {
+  std::string text;
+  const auto write = [&](varve::DB* each) {
+    varve::MetricsOptions options;
+    options.format = format;
+    return varve::WriteMetrics(each, options, &text);
+  };
+  return RunOnDb(db, errptr, write, call) ? CopyText(text) : nullptr;
+}
+
+}  // namespace
+
+char* rocksdb_metrics_text(rocksdb_t* db, char** errptr) {
+  return Metrics(db, varve::MetricsOptions::Format::kPrometheus, errptr);
+}
+
+char* rocksdb_metrics_json(rocksdb_t* db, char** errptr) {
+  return Metrics(db, varve::MetricsOptions::Format::kJson, errptr);
+}
+
+void rocksdb_metrics_dump(rocksdb_t* db, const char* path, char** errptr) {
+  RunOnDb(db, errptr, [&](varve::DB* each) {
+    if (path == nullptr) return NullArgument("path");
+    return varve::DumpMetricsToFile(each, varve::MetricsOptions(), path);
+  });
 }

@@ -12,11 +12,6 @@ using varve::c::RunOnDb;
 
 // ---- Files opened by this library ----
 
-VARVE_C_SETTER(rocksdb_envoptions_t, rocksdb_envoptions_set_fd_cloexec, unsigned char,
-               set_fd_cloexec);
-VARVE_C_GETTER(rocksdb_envoptions_t, rocksdb_envoptions_get_fd_cloexec, unsigned char,
-               set_fd_cloexec);
-
 void rocksdb_envoptions_set_rate_limiter(rocksdb_envoptions_t* options,
                                          rocksdb_ratelimiter_t* rate_limiter) {
   if (options == nullptr) return;

@@ -1,5 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Implements look-ups of several keys at once for the C API.
+//
+//       rocksdb_multi_get              each value is a copy by malloc: Batch, then CopyResults
+//       rocksdb_batched_multi_get_*    values stay pinned: up to 64 of them in one slab, without
+//                                      an allocation; more of them one by one
+//
+// A missing key has neither a value nor an error. A failure of the call as a whole is reported for
+// each key, as there is no other place.
 #include <cstdlib>
 
 #include "db/api/c/c_results.h"
@@ -41,22 +48,24 @@ size_t* SizeAt(size_t* sizes, size_t i) {
   return sizes == nullptr ? nullptr : &sizes[i];
 }
 
-// Reports `status` for each of n keys and leaves no values.
+// Reports `status` of the function `call` for each of n keys, and leaves no values.
 template <typename Value>
-void FailAll(const Status& status, size_t n, Value** values, size_t* sizes, char** errs) {
+void FailAll(const Status& status, size_t n, Value** values, size_t* sizes, char** errs,
+             const char* call) {
   for (size_t i = 0; i < n; ++i) {
     if (values != nullptr) values[i] = nullptr;
     StoreSize(SizeAt(sizes, i), 0);
     if (errs == nullptr) continue;
     errs[i] = nullptr;
-    SetError(&errs[i], status);
+    SetError(&errs[i], status, call);
   }
 }
 
 // Runs `body`, a whole lookup of n keys, and turns its failure into one of each key.
 template <typename Value, typename Body>
 void RunOnKeys(rocksdb_t* db, const rocksdb_readoptions_t* options, size_t n, Value** values,
-               size_t* sizes, char** errs, Body body) noexcept {
+               size_t* sizes, char** errs, Body body,
+               const char* call = __builtin_FUNCTION()) noexcept {
   if (n == 0) return;
   Status failure;
   try {
@@ -68,7 +77,7 @@ void RunOnKeys(rocksdb_t* db, const rocksdb_readoptions_t* options, size_t n, Va
   } catch (...) {
     failure = varve::c::CaughtException();
   }
-  if (!failure.ok()) FailAll(failure, n, values, sizes, errs);
+  if (!failure.ok()) FailAll(failure, n, values, sizes, errs, call);
 }
 
 void CopyResults(const Batch& batch, char** values, size_t* sizes, char** errs) {
@@ -118,6 +127,7 @@ void CopyResultsAndTimestamps(const Batch& batch, char** values, size_t* sizes, 
       StoreSize(SizeAt(timestamp_sizes, i), batch.timestamps[i].size());
       continue;
     }
+    // A value without its timestamp is no result.
     std::free(values[i]);
     values[i] = nullptr;
     StoreSize(SizeAt(sizes, i), 0);
@@ -177,6 +187,7 @@ void PinInSlab(rocksdb_t* db, const ReadOptions& options, const PinnedRead& read
     keys.push_back(key_at(i));
     statuses.emplace_back();
   }
+  // The values are read straight into the places that are handed out.
   std::unique_ptr<ResultSlab> slab = db->spare_slabs->Take();
   db->rep->MultiGet(options, read.family, read.n, keys.data(), slab->values(), statuses.data(),
                     read.sorted);
@@ -191,6 +202,8 @@ void PinInSlab(rocksdb_t* db, const ReadOptions& options, const PinnedRead& read
       SetError(&read.errs[i], s);
     }
   }
+  // Errors and missing keys hold no place, so only those that were found count. The slab must not
+  // be touched any more: another thread may have given all of them back.
   ResultSlab::HandOut(std::move(slab), found, db->spare_slabs);
 }
 

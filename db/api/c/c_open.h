@@ -14,6 +14,7 @@ namespace varve::c {
 
 // Holds the arguments of an open with column families, as C has them.
 struct FamilyArguments {
+  // Length of the three arrays below.
   int count;
   const char* const* names;
   const rocksdb_options_t* const* options;
@@ -36,6 +37,7 @@ rocksdb_t* OpenDefault(const rocksdb_options_t* options, const char* name, char*
   return Run(errptr, checked, call) ? db.release() : nullptr;
 }
 
+// Converts the arrays, and keeps in `kept` what the families' options use.
 inline Status ToDescriptors(const FamilyArguments& families,
                             std::vector<ColumnFamilyDescriptor>* descriptors, Kept* kept) {
   if (families.count < 0) return Status::InvalidArgument("C API: negative number of families");
@@ -83,7 +85,8 @@ rocksdb_t* OpenFamilies(const rocksdb_options_t* options, const char* name,
 }
 
 // Makes a column family of an open database: `create` gets the database, the options, the name and
-// the place for the handle. Returns null after an error.
+// the place for the handle. Returns null after an error, unless the family exists all the same,
+// because only its options could not be written down.
 template <typename Create>
 rocksdb_column_family_handle_t* CreateFamily(rocksdb_t* db, const rocksdb_options_t* options,
                                              const char* name, char** errptr, Create create,
@@ -98,7 +101,8 @@ rocksdb_column_family_handle_t* CreateFamily(rocksdb_t* db, const rocksdb_option
     options->KeepFor(&db->kept);
     return create(d, with, std::string(name), &handle->rep);
   };
-  return RunOnDb(db, options, errptr, checked, call) ? handle.release() : nullptr;
+  RunOnDb(db, options, errptr, checked, call);
+  return handle != nullptr && handle->rep != nullptr ? handle.release() : nullptr;
 }
 
 }  // namespace varve::c

@@ -1,6 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Implements options of databases and column families for the C API: making, copying, parsing, and
-// the parts that are objects, text or lists. Plain fields are in c_option_fields.cc.
+// the parts that are objects, text or lists. Plain fields are rows of c_functions.inc.
+//
+//       TakeOver    the option owns the object; the program has given it away (Given)
+//       Share       the option holds a reference; the program keeps its own
+//       set_comparator, set_compaction_filter   a bare pointer in C++: the handle keeps the object
+//       set_env     a bare pointer, to an object that the program keeps
+//
+// A null handle clears an option where RocksDB does so. It may also be the result of a failed
+// creation, which would then be ignored silently: opening refuses that (NoteHandle,
+// StandsForFailure).
+#include <algorithm>
 #include <cstdlib>
 
 #include "varve/convenience.h"
@@ -22,16 +32,26 @@ void SetText(std::string* option, const char* text) {
   TryVoid([&] { option->assign(text == nullptr ? "" : text); });
 }
 
-const char* GetText(const std::string& option, size_t* size) {
-  StoreSize(size, option.size());
-  return option.c_str();
+const char* GetText(const rocksdb_options_t* options, std::string varve::Options::*option,
+                    size_t* size) {
+  StoreSize(size, options == nullptr ? 0 : (options->rep.*option).size());
+  return options == nullptr ? nullptr : (options->rep.*option).c_str();
 }
 
-void SetPaths(std::vector<varve::DbPath>* option, const rocksdb_dbpath_t** paths, size_t count) {
+// Null paths leave the option as it was, and an opening refuses it: they may stand for handles that
+// could not be made.
+void SetPaths(rocksdb_options_t* options, const char* function,
+              std::vector<varve::DbPath> varve::Options::*option, const rocksdb_dbpath_t** paths,
+              size_t count) {
+  if (options == nullptr) return;
   TryVoid([&] {
     std::vector<varve::DbPath> all;
-    for (size_t i = 0; paths != nullptr && i < count; ++i) all.push_back(paths[i]->rep);
-    *option = std::move(all);
+    const bool has_null = count != 0 && (paths == nullptr ||
+                                         std::find(paths, paths + count, nullptr) != paths + count);
+    options->lacking.NoteHandle(function, has_null);
+    if (has_null) return;
+    for (size_t i = 0; i < count; ++i) all.push_back(paths[i]->rep);
+    options->rep.*option = std::move(all);
   });
 }
 
@@ -92,6 +112,7 @@ Status GiveLoaded(LoadedOptions* loaded, const std::vector<varve::ColumnFamilyDe
     return Status::MemoryLimit();
   }
   for (size_t i = 0; i < families.size(); ++i) {
+    // Nothing can fail from here on.
     (*family_options)[i] = loaded->families[i].release();
   }
   *db_options = loaded->db.release();
@@ -113,6 +134,8 @@ void rocksdb_get_options_from_string(const rocksdb_options_t* base_options, cons
       return NullArgument("base_options, opts_str or new_options");
     }
     Status s = varve::GetOptionsFromString(base_options->rep, opts_str, &new_options->rep);
+    // The parsed options point to the base's comparator and filter, which the new handle keeps
+    // alive as well.
     if (s.ok()) new_options->TakeCompanions(*base_options);
     return s;
   });
@@ -196,10 +219,21 @@ void rocksdb_options_set_prefix_extractor(rocksdb_options_t* options,
 
 void rocksdb_options_set_memtable_vector_rep(rocksdb_options_t* options) {
   if (options == nullptr) return;
+  TryVoid([&] { options->rep.memtable_factory = std::make_shared<varve::VectorRepFactory>(); });
+}
+
+void rocksdb_options_set_hash_link_list_rep(rocksdb_options_t* options, size_t bucket_count) {
+  if (options == nullptr) return;
+  TryVoid(
+      [&] { options->rep.memtable_factory.reset(varve::NewHashLinkListRepFactory(bucket_count)); });
+}
+
+void rocksdb_options_set_hash_skip_list_rep(rocksdb_options_t* options, size_t bucket_count,
+                                            int32_t height, int32_t branching_factor) {
+  if (options == nullptr) return;
   TryVoid([&] {
-    options->rep.memtable_factory = std::make_shared<varve::VectorRepFactory>();
-    options->lacking.Allow("rocksdb_options_set_hash_link_list_rep");
-    options->lacking.Allow("rocksdb_options_set_hash_skip_list_rep");
+    options->rep.memtable_factory.reset(
+        varve::NewHashSkipListRepFactory(bucket_count, height, branching_factor));
   });
 }
 
@@ -226,6 +260,10 @@ void rocksdb_options_set_compaction_filter(rocksdb_options_t* options,
 void rocksdb_options_set_env(rocksdb_options_t* options, rocksdb_env_t* env) {
   if (options == nullptr) return;
   TryVoid([&] { options->rep.env = env == nullptr ? varve::Env::Default() : env->rep; });
+}
+
+void rocksdb_options_set_blob_cache(rocksdb_options_t* options, rocksdb_cache_t* blob_cache) {
+  Share(options, __func__, blob_cache, &varve::Options::blob_cache);
 }
 
 void rocksdb_options_set_info_log(rocksdb_options_t* options, rocksdb_logger_t* logger) {
@@ -262,12 +300,12 @@ rocksdb_logger_t* rocksdb_options_get_info_log(rocksdb_options_t* options) {
 
 void rocksdb_options_set_db_paths(rocksdb_options_t* options, const rocksdb_dbpath_t** paths,
                                   size_t num_paths) {
-  if (options != nullptr) SetPaths(&options->rep.db_paths, paths, num_paths);
+  SetPaths(options, __func__, &varve::Options::db_paths, paths, num_paths);
 }
 
 void rocksdb_options_set_cf_paths(rocksdb_options_t* options, const rocksdb_dbpath_t** paths,
                                   size_t num_paths) {
-  if (options != nullptr) SetPaths(&options->rep.cf_paths, paths, num_paths);
+  SetPaths(options, __func__, &varve::Options::cf_paths, paths, num_paths);
 }
 
 void rocksdb_options_set_db_log_dir(rocksdb_options_t* options, const char* dir) {
@@ -275,7 +313,7 @@ void rocksdb_options_set_db_log_dir(rocksdb_options_t* options, const char* dir)
 }
 
 const char* rocksdb_options_get_db_log_dir(rocksdb_options_t* options, size_t* size) {
-  return options == nullptr ? nullptr : GetText(options->rep.db_log_dir, size);
+  return GetText(options, &varve::Options::db_log_dir, size);
 }
 
 void rocksdb_options_set_wal_dir(rocksdb_options_t* options, const char* dir) {
@@ -283,7 +321,7 @@ void rocksdb_options_set_wal_dir(rocksdb_options_t* options, const char* dir) {
 }
 
 const char* rocksdb_options_get_wal_dir(rocksdb_options_t* options, size_t* size) {
-  return options == nullptr ? nullptr : GetText(options->rep.wal_dir, size);
+  return GetText(options, &varve::Options::wal_dir, size);
 }
 
 void rocksdb_options_set_db_host_id(rocksdb_options_t* options, const char* id) {
@@ -291,7 +329,7 @@ void rocksdb_options_set_db_host_id(rocksdb_options_t* options, const char* id) 
 }
 
 const char* rocksdb_options_get_db_host_id(rocksdb_options_t* options, size_t* size) {
-  return options == nullptr ? nullptr : GetText(options->rep.db_host_id, size);
+  return GetText(options, &varve::Options::db_host_id, size);
 }
 
 void rocksdb_options_set_compression_per_level(rocksdb_options_t* options, const int* level_values,
@@ -309,6 +347,8 @@ void rocksdb_options_set_min_level_to_compress(rocksdb_options_t* options, int l
   TryVoid([&] {
     std::vector<varve::CompressionType> types(static_cast<size_t>(options->rep.num_levels),
                                               options->rep.compression);
+    // Levels above this one are not compressed; the others have the compression that is set at the
+    // moment of this call.
     for (int i = 0; i < level; ++i) types[static_cast<size_t>(i)] = varve::kNoCompression;
     options->rep.compression_per_level = std::move(types);
   });
@@ -323,23 +363,6 @@ void rocksdb_options_set_compression_options(rocksdb_options_t* options, int win
   compression.strategy = strategy;
   compression.max_dict_bytes = static_cast<uint32_t>(max_dict_bytes);
 }
-
-VARVE_C_SETTER(rocksdb_options_t, rocksdb_options_set_compression_options_zstd_max_train_bytes, int,
-               compression_opts.zstd_max_train_bytes);
-VARVE_C_GETTER(rocksdb_options_t, rocksdb_options_get_compression_options_zstd_max_train_bytes, int,
-               compression_opts.zstd_max_train_bytes);
-VARVE_C_SETTER(rocksdb_options_t, rocksdb_options_set_compression_options_use_zstd_dict_trainer,
-               unsigned char, compression_opts.use_zstd_dict_trainer);
-VARVE_C_GETTER(rocksdb_options_t, rocksdb_options_get_compression_options_use_zstd_dict_trainer,
-               unsigned char, compression_opts.use_zstd_dict_trainer);
-VARVE_C_SETTER(rocksdb_options_t, rocksdb_options_set_compression_options_parallel_threads, int,
-               compression_opts.parallel_threads);
-VARVE_C_GETTER(rocksdb_options_t, rocksdb_options_get_compression_options_parallel_threads, int,
-               compression_opts.parallel_threads);
-VARVE_C_SETTER(rocksdb_options_t, rocksdb_options_set_compression_options_max_dict_buffer_bytes,
-               uint64_t, compression_opts.max_dict_buffer_bytes);
-VARVE_C_GETTER(rocksdb_options_t, rocksdb_options_get_compression_options_max_dict_buffer_bytes,
-               uint64_t, compression_opts.max_dict_buffer_bytes);
 
 void rocksdb_options_set_bottommost_compression_options(rocksdb_options_t* options, int window_bits,
                                                         int level, int strategy, int max_dict_bytes,
@@ -369,10 +392,6 @@ void rocksdb_options_set_bottommost_compression_options_use_zstd_dict_trainer(
   compression.enabled = enabled != 0;
 }
 
-VARVE_C_GETTER(rocksdb_options_t,
-               rocksdb_options_get_bottommost_compression_options_use_zstd_dict_trainer,
-               unsigned char, bottommost_compression_opts.use_zstd_dict_trainer);
-
 void rocksdb_options_set_bottommost_compression_options_max_dict_buffer_bytes(
     rocksdb_options_t* options, uint64_t max_dict_buffer_bytes, unsigned char enabled) {
   if (options == nullptr) return;
@@ -389,4 +408,23 @@ void rocksdb_options_set_max_bytes_for_level_multiplier_additional(rocksdb_optio
     options->rep.max_bytes_for_level_multiplier_additional.assign(level_values,
                                                                   level_values + num_levels);
   });
+}
+
+void rocksdb_options_set_universal_compaction_options(
+    rocksdb_options_t* options, rocksdb_universal_compaction_options_t* universal) {
+  if (options == nullptr) return;
+  TryVoid([&] {
+    options->lacking.NoteHandle("rocksdb_options_set_universal_compaction_options",
+                                universal == nullptr);
+  });
+  if (universal != nullptr) options->rep.compaction_options_universal = universal->rep;
+}
+
+void rocksdb_options_set_fifo_compaction_options(rocksdb_options_t* options,
+                                                 rocksdb_fifo_compaction_options_t* fifo) {
+  if (options == nullptr) return;
+  TryVoid([&] {
+    options->lacking.NoteHandle("rocksdb_options_set_fifo_compaction_options", fifo == nullptr);
+  });
+  if (fifo != nullptr) options->rep.compaction_options_fifo = fifo->rep;
 }

@@ -1,22 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Declares compactions in other processes to C: opening with a service is refused.
+#include "db/api/c/c_option_types.h"
 #include "db/api/c/c_types.h"
 
 using varve::Status;
 using varve::c::Run;
 using varve::c::TryVoid;
-
-namespace {
-
-using Bytes = char*;
-using Text = const char*;
-using Flag = unsigned char;
-
-Status NoRemoteCompaction() {
-  return Status::NotSupported("C API: this engine does not have compactions in other processes");
-}
-
-}  // namespace
 
 // ---- Services ----
 
@@ -54,6 +43,8 @@ void rocksdb_options_set_compaction_service(rocksdb_options_t* options,
     options->lacking.Refuse("compaction_service");
     // Options of several databases share it.
     std::shared_ptr<rocksdb_compactionservice_t> shared = service->weak_from_this().lock();
+    // The first options take the handle over; the weak reference within it is how the next ones
+    // find them.
     if (shared == nullptr) shared.reset(service);
     options->compaction_service = std::move(shared);
   });
@@ -73,6 +64,7 @@ rocksdb_compactionservice_scheduleresponse_t* rocksdb_compactionservice_schedule
         status > rocksdb_compactionservice_jobstatus_use_local) {
       return Status::InvalidArgument("C API: no such status", std::to_string(status));
     }
+    // Responses work as objects, although nothing asks for one: bindings make them in their tests.
     response.reset(new rocksdb_compactionservice_scheduleresponse_t{scheduled_job_id, status});
     return Status::OK();
   });
@@ -102,15 +94,6 @@ void rocksdb_compactionservice_scheduleresponse_t_destroy(
 
 // ---- The other side ----
 
-struct rocksdb_open_and_compact_options_t {
-  struct {
-    bool allow_resumption = false;
-  } rep;
-};
-
-VARVE_C_HANDLE(open_and_compact_options);
-VARVE_C_FIELD(open_and_compact_options, allow_resumption, unsigned char);
-
 // Both features use the same kind of flag.
 unsigned char* rocksdb_open_and_compact_canceled_create() {
   return rocksdb_compaction_options_canceled_create();
@@ -127,13 +110,6 @@ void rocksdb_open_and_compact_canceled_destroy(unsigned char* canceled) {
 // The flag is not kept, as nothing would read it.
 void rocksdb_open_and_compact_options_set_canceled(rocksdb_open_and_compact_options_t* /*options*/,
                                                    unsigned char* /*canceled*/) {}
-
-// Holds options with the values of the override.
-struct rocksdb_compaction_service_options_override_t {
-  rocksdb_options_t options;
-};
-
-VARVE_C_HANDLE(compaction_service_options_override);
 
 rocksdb_compaction_service_options_override_t*
 rocksdb_compaction_service_options_override_create_from_options(rocksdb_options_t* option) {
@@ -191,39 +167,3 @@ void rocksdb_compaction_service_options_override_set_statistics(Override* overri
 void rocksdb_compaction_service_options_override_set_option(Override* /*override_options*/,
                                                             const char* /*key*/,
                                                             const char* /*value*/) {}
-
-// ---- What is not there ----
-
-VARVE_C_DOES_NOTHING(int, rocksdb_compactionservice_jobinfo_t_get_base_input_level,
-                     (const rocksdb_compactionservice_jobinfo_t*));
-VARVE_C_DOES_NOTHING(uint32_t, rocksdb_compactionservice_jobinfo_t_get_cf_id,
-                     (const rocksdb_compactionservice_jobinfo_t*));
-VARVE_C_GIVES_NOTHING(Text, rocksdb_compactionservice_jobinfo_t_get_cf_name,
-                      (const rocksdb_compactionservice_jobinfo_t*, size_t* size));
-VARVE_C_DOES_NOTHING(int, rocksdb_compactionservice_jobinfo_t_get_compaction_reason,
-                     (const rocksdb_compactionservice_jobinfo_t*));
-VARVE_C_GIVES_NOTHING(Text, rocksdb_compactionservice_jobinfo_t_get_db_id,
-                      (const rocksdb_compactionservice_jobinfo_t*, size_t* size));
-VARVE_C_GIVES_NOTHING(Text, rocksdb_compactionservice_jobinfo_t_get_db_name,
-                      (const rocksdb_compactionservice_jobinfo_t*, size_t* size));
-VARVE_C_GIVES_NOTHING(Text, rocksdb_compactionservice_jobinfo_t_get_db_session_id,
-                      (const rocksdb_compactionservice_jobinfo_t*, size_t* size));
-VARVE_C_DOES_NOTHING(uint64_t, rocksdb_compactionservice_jobinfo_t_get_job_id,
-                     (const rocksdb_compactionservice_jobinfo_t*));
-VARVE_C_DOES_NOTHING(int, rocksdb_compactionservice_jobinfo_t_get_output_level,
-                     (const rocksdb_compactionservice_jobinfo_t*));
-VARVE_C_DOES_NOTHING(int, rocksdb_compactionservice_jobinfo_t_get_priority,
-                     (const rocksdb_compactionservice_jobinfo_t*));
-VARVE_C_DOES_NOTHING(Flag, rocksdb_compactionservice_jobinfo_t_is_bottommost_level,
-                     (const rocksdb_compactionservice_jobinfo_t*));
-VARVE_C_DOES_NOTHING(Flag, rocksdb_compactionservice_jobinfo_t_is_full_compaction,
-                     (const rocksdb_compactionservice_jobinfo_t*));
-VARVE_C_DOES_NOTHING(Flag, rocksdb_compactionservice_jobinfo_t_is_manual_compaction,
-                     (const rocksdb_compactionservice_jobinfo_t*));
-VARVE_C_REFUSES_VALUE(Bytes, rocksdb_open_and_compact, NoRemoteCompaction,
-                      (const char*, const char*, const char*, size_t, size_t* size,
-                       const rocksdb_compaction_service_options_override_t*, char** errptr));
-VARVE_C_REFUSES_VALUE(Bytes, rocksdb_open_and_compact_with_options, NoRemoteCompaction,
-                      (const rocksdb_open_and_compact_options_t*, const char*, const char*,
-                       const char*, size_t, size_t* size,
-                       const rocksdb_compaction_service_options_override_t*, char** errptr));

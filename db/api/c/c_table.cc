@@ -8,13 +8,37 @@ void rocksdb_options_set_block_based_table_factory(
     rocksdb_options_t* options, rocksdb_block_based_table_options_t* table_options) {
   if (options == nullptr || table_options == nullptr) return;
   varve::c::TryVoid([&] {
+    // The factory copies the options, so what they lack is copied with it: changing them later
+    // changes neither.
     options->table_lacking = table_options->lacking;
     options->rep.table_factory.reset(varve::NewBlockBasedTableFactory(table_options->rep));
   });
 }
 
+void rocksdb_options_set_plain_table_factory(rocksdb_options_t* options, uint32_t user_key_len,
+                                             int bloom_bits_per_key, double hash_table_ratio,
+                                             size_t index_sparseness, size_t huge_page_tlb_size,
+                                             char encoding_type, unsigned char full_scan_mode,
+                                             unsigned char store_index_in_file) {
+  if (options == nullptr) return;
+  varve::PlainTableOptions table;
+  table.user_key_len = user_key_len;
+  table.bloom_bits_per_key = bloom_bits_per_key;
+  table.hash_table_ratio = hash_table_ratio;
+  table.index_sparseness = index_sparseness;
+  table.huge_page_tlb_size = huge_page_tlb_size;
+  table.encoding_type = static_cast<varve::EncodingType>(encoding_type);
+  table.full_scan_mode = full_scan_mode != 0;
+  table.store_index_in_file = store_index_in_file != 0;
+  varve::c::TryVoid([&] {
+    options->table_lacking = {};
+    options->rep.table_factory.reset(varve::NewPlainTableFactory(table));
+  });
+}
+
 void rocksdb_block_based_options_set_block_cache(rocksdb_block_based_table_options_t* options,
                                                  rocksdb_cache_t* cache) {
+  // A null cache is not an empty one: as in RocksDB, no_block_cache is the option for that.
   if (options == nullptr || cache == nullptr) return;
   varve::c::TryVoid([&] { options->rep.block_cache = cache->rep; });
 }
@@ -26,20 +50,6 @@ void rocksdb_block_based_options_set_filter_policy(rocksdb_block_based_table_opt
     options->rep.filter_policy = policy == nullptr ? nullptr : policy->rep.Share(policy);
   });
 }
-
-// Define setters whose names differ from those of their fields: the others are made from their
-// declarations.
-#define VARVE_TABLE_SETTER(function, c_type, member) \
-  VARVE_C_SETTER(rocksdb_block_based_table_options_t, function, c_type, member)
-
-VARVE_TABLE_SETTER(rocksdb_block_based_options_set_top_level_index_pinning_tier, int,
-                   metadata_cache_options.top_level_index_pinning);
-VARVE_TABLE_SETTER(rocksdb_block_based_options_set_partition_pinning_tier, int,
-                   metadata_cache_options.partition_pinning);
-VARVE_TABLE_SETTER(rocksdb_block_based_options_set_unpartitioned_pinning_tier, int,
-                   metadata_cache_options.unpartitioned_pinning);
-VARVE_TABLE_SETTER(rocksdb_block_based_options_set_data_block_hash_ratio, double,
-                   data_block_hash_table_util_ratio);
 
 namespace {
 

@@ -11,73 +11,6 @@ using varve::c::Look;
 using varve::c::TextOf;
 using varve::c::TryVoid;
 
-VARVE_C_VIEW_NUMBER(table_properties, uint64_t, column_family_id);
-VARVE_C_VIEW_NUMBER(table_properties, uint64_t, creation_time);
-VARVE_C_VIEW_NUMBER(table_properties, uint64_t, data_block_restart_interval);
-VARVE_C_VIEW_NUMBER(table_properties, uint64_t, data_size);
-VARVE_C_VIEW_NUMBER(table_properties, uint64_t, external_sst_file_global_seqno_offset);
-VARVE_C_VIEW_NUMBER(table_properties, uint64_t, fast_compression_estimated_data_size);
-VARVE_C_VIEW_NUMBER(table_properties, uint64_t, file_creation_time);
-VARVE_C_VIEW_NUMBER(table_properties, uint64_t, filter_size);
-VARVE_C_VIEW_NUMBER(table_properties, uint64_t, fixed_key_len);
-VARVE_C_VIEW_NUMBER(table_properties, uint64_t, format_version);
-VARVE_C_VIEW_NUMBER(table_properties, uint64_t, index_block_restart_interval);
-VARVE_C_VIEW_NUMBER(table_properties, uint64_t, index_key_is_user_key);
-VARVE_C_VIEW_NUMBER(table_properties, uint64_t, index_partitions);
-VARVE_C_VIEW_NUMBER(table_properties, uint64_t, index_size);
-VARVE_C_VIEW_NUMBER(table_properties, uint64_t, index_value_is_delta_encoded);
-VARVE_C_VIEW_NUMBER(table_properties, uint64_t, key_largest_seqno);
-VARVE_C_VIEW_NUMBER(table_properties, uint64_t, key_smallest_seqno);
-VARVE_C_VIEW_NUMBER(table_properties, uint64_t, newest_key_time);
-VARVE_C_VIEW_NUMBER(table_properties, uint64_t, num_data_blocks);
-VARVE_C_VIEW_NUMBER(table_properties, uint64_t, num_data_blocks_compression_bypassed);
-VARVE_C_VIEW_NUMBER(table_properties, uint64_t, num_data_blocks_compression_rejected);
-VARVE_C_VIEW_NUMBER(table_properties, uint64_t, num_deletions);
-VARVE_C_VIEW_NUMBER(table_properties, uint64_t, num_entries);
-VARVE_C_VIEW_NUMBER(table_properties, uint64_t, num_filter_entries);
-VARVE_C_VIEW_NUMBER(table_properties, uint64_t, num_merge_operands);
-VARVE_C_VIEW_NUMBER(table_properties, uint64_t, num_range_deletions);
-VARVE_C_VIEW_NUMBER(table_properties, uint64_t, num_uniform_blocks);
-VARVE_C_VIEW_NUMBER(table_properties, uint64_t, oldest_key_time);
-VARVE_C_VIEW_NUMBER(table_properties, uint64_t, orig_file_number);
-VARVE_C_VIEW_NUMBER(table_properties, uint64_t, raw_key_size);
-VARVE_C_VIEW_NUMBER(table_properties, uint64_t, raw_value_size);
-VARVE_C_VIEW_NUMBER(table_properties, uint64_t, separate_key_value_in_data_block);
-VARVE_C_VIEW_NUMBER(table_properties, uint64_t, slow_compression_estimated_data_size);
-VARVE_C_VIEW_NUMBER(table_properties, uint64_t, tail_start_offset);
-VARVE_C_VIEW_NUMBER(table_properties, uint64_t, top_level_index_size);
-VARVE_C_VIEW_NUMBER(table_properties, uint64_t, user_defined_timestamps_persisted);
-
-VARVE_C_VIEW_TEXT(table_properties, column_family_name);
-VARVE_C_VIEW_TEXT(table_properties, comparator_name);
-VARVE_C_VIEW_TEXT(table_properties, compression_name);
-VARVE_C_VIEW_TEXT(table_properties, compression_options);
-VARVE_C_VIEW_TEXT(table_properties, db_host_id);
-VARVE_C_VIEW_TEXT(table_properties, db_id);
-VARVE_C_VIEW_TEXT(table_properties, db_session_id);
-VARVE_C_VIEW_TEXT(table_properties, filter_policy_name);
-VARVE_C_VIEW_TEXT(table_properties, merge_operator_name);
-VARVE_C_VIEW_TEXT(table_properties, prefix_extractor_name);
-VARVE_C_VIEW_TEXT(table_properties, property_collectors_names);
-VARVE_C_VIEW_TEXT(table_properties, seqno_to_time_mapping);
-
-// Sequence numbers that a table may lack.
-VARVE_C_VIEW_MEMBER(table_properties, unsigned char, has_key_largest_seqno,
-                    key_largest_seqno != UINT64_MAX);
-VARVE_C_VIEW_MEMBER(table_properties, unsigned char, has_key_smallest_seqno,
-                    key_smallest_seqno != UINT64_MAX);
-
-// Tables do not have these properties.
-uint64_t rocksdb_table_properties_udi_is_primary_index(
-    const rocksdb_table_properties_t* /*properties*/) {
-  return 0;
-}
-
-uint64_t rocksdb_table_properties_uncompressed_data_size(
-    const rocksdb_table_properties_t* /*properties*/) {
-  return 0;
-}
-
 // Defines access to a map's entries by their position in its order.
 #define VARVE_C_PROPERTY_MAP(map)                                                               \
   size_t rocksdb_table_properties_##map##_count(const rocksdb_table_properties_t* properties) { \
@@ -218,6 +151,7 @@ void rocksdb_readoptions_set_table_filter(rocksdb_readoptions_t* options, void* 
                                           void (*destructor)(void*),
                                           rocksdb_readoptions_table_filter_cb table_filter) {
   if (options == nullptr || table_filter == nullptr) {
+    // The state was given away with the call, so it is freed even if there is nothing to set.
     if (destructor != nullptr) destructor(state);
     return;
   }

@@ -1,97 +1,144 @@
 // SPDX-License-Identifier: Apache-2.0
-// Implements traces for the C API: options are kept, starting one is not supported.
-#include "db/api/c/c_types.h"
+// Implements traces of calls and their replay for the C API.
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
 
+#include "varve/trace_reader_writer.h"
+#include "varve/trace_record_result.h"
+#include "varve/utilities/replayer.h"
+
+#include "db/api/c/c_option_types.h"
+#include "db/api/c/c_types.h"
+#include "util/base/status_macros.h"
+
+using varve::DB;
 using varve::Status;
+using varve::c::NullArgument;
+using varve::c::Run;
+using varve::c::RunOnDb;
+
+struct rocksdb_trace_reader_t {
+  std::unique_ptr<varve::TraceReader> rep;
+};
+
+struct rocksdb_replayer_t {
+  std::unique_ptr<varve::Replayer> rep;
+};
 
 namespace {
 
-using Bytes = char*;
+Status CheckFile(const rocksdb_env_t* env, const rocksdb_envoptions_t* options, const char* path) {
+  if (env == nullptr) return NullArgument("env");
+  if (options == nullptr) return NullArgument("env_options");
+  return path == nullptr ? NullArgument("path") : Status::OK();
+}
 
-Status NoTraces() {
-  return Status::NotSupported("C API: this engine does not have traces");
+Status OpenReader(const rocksdb_env_t* env, const rocksdb_envoptions_t* options, const char* path,
+                  std::unique_ptr<varve::TraceReader>* reader) {
+  VARVE_RETURN_IF_ERROR(CheckFile(env, options, path));
+  return varve::NewFileTraceReader(env->rep, options->rep, path, reader);
 }
 
 }  // namespace
 
-// ---- Options ----
+void rocksdb_start_trace(rocksdb_t* db, rocksdb_env_t* env, const rocksdb_envoptions_t* env_options,
+                         const rocksdb_trace_options_t* options, const char* path, char** errptr) {
+  RunOnDb(db, options, errptr, [&](DB* d, const varve::TraceOptions& o) -> Status {
+    // The file is made only for a trace whose arguments are right.
+    VARVE_RETURN_IF_ERROR(CheckFile(env, env_options, path));
+    std::unique_ptr<varve::TraceWriter> writer;
+    VARVE_RETURN_IF_ERROR(varve::NewFileTraceWriter(env->rep, env_options->rep, path, &writer));
+    return d->StartTrace(o, std::move(writer));
+  });
+}
 
-struct rocksdb_trace_options_t {
-  struct {
-    uint64_t filter = 0;
-    uint64_t max_trace_file_size = uint64_t{64} << 30;
-    bool preserve_write_order = false;
-    uint64_t sampling_frequency = 1;
-  } rep;
-};
+void rocksdb_end_trace(rocksdb_t* db, char** errptr) {
+  RunOnDb(db, errptr, [](DB* d) { return d->EndTrace(); });
+}
 
-VARVE_C_HANDLE(trace_options);
-VARVE_C_FIELD(trace_options, filter, uint64_t);
-VARVE_C_FIELD(trace_options, max_trace_file_size, uint64_t);
-VARVE_C_FIELD(trace_options, preserve_write_order, unsigned char);
-VARVE_C_FIELD(trace_options, sampling_frequency, uint64_t);
+rocksdb_trace_reader_t* rocksdb_trace_reader_create(rocksdb_env_t* env,
+                                                    const rocksdb_envoptions_t* env_options,
+                                                    const char* path, char** errptr) {
+  std::unique_ptr<rocksdb_trace_reader_t> reader;
+  const bool opened = Run(errptr, [&] {
+    reader = std::make_unique<rocksdb_trace_reader_t>();
+    return OpenReader(env, env_options, path, &reader->rep);
+  });
+  return opened ? reader.release() : nullptr;
+}
 
-struct rocksdb_block_cache_trace_options_t {
-  struct {
-    uint64_t sampling_frequency = 1;
-  } rep;
-};
+void rocksdb_trace_reader_destroy(rocksdb_trace_reader_t* reader) {
+  delete reader;
+}
 
-VARVE_C_HANDLE(block_cache_trace_options);
-VARVE_C_FIELD(block_cache_trace_options, sampling_frequency, uint64_t);
+char* rocksdb_trace_reader_read(rocksdb_trace_reader_t* reader, size_t* size, char** errptr) {
+  if (size != nullptr) *size = 0;
+  std::string record;
+  const bool read = Run(errptr, [&]() -> Status {
+    if (reader == nullptr) return NullArgument("reader");
+    if (size == nullptr) return NullArgument("size");
+    return reader->rep->Read(&record);
+  });
+  if (!read) return nullptr;
+  char* const copy = varve::c::CopyBytes(record);
+  if (copy != nullptr) *size = record.size();
+  return copy;
+}
 
-struct rocksdb_block_cache_trace_writer_options_t {
-  struct {
-    uint64_t max_trace_file_size = uint64_t{64} << 30;
-  } rep;
-};
+void rocksdb_trace_reader_reset(rocksdb_trace_reader_t* reader, char** errptr) {
+  Run(errptr, [&]() -> Status {
+    return reader == nullptr ? NullArgument("reader") : reader->rep->Reset();
+  });
+}
 
-VARVE_C_HANDLE(block_cache_trace_writer_options);
-VARVE_C_FIELD(block_cache_trace_writer_options, max_trace_file_size, uint64_t);
+void rocksdb_trace_reader_close(rocksdb_trace_reader_t* reader, char** errptr) {
+  Run(errptr, [&]() -> Status {
+    return reader == nullptr ? NullArgument("reader") : reader->rep->Close();
+  });
+}
 
-struct rocksdb_replay_options_t {
-  struct {
-    double fast_forward = 1.0;
-    uint32_t num_threads = 1;
-  } rep;
-};
+rocksdb_replayer_t* rocksdb_new_default_replayer(rocksdb_t* db,
+                                                 rocksdb_column_family_handle_t** families,
+                                                 size_t num_families, rocksdb_env_t* env,
+                                                 const rocksdb_envoptions_t* env_options,
+                                                 const char* path, char** errptr) {
+  std::unique_ptr<rocksdb_replayer_t> replayer;
+  const bool made = RunOnDb(db, errptr, [&](DB* d) -> Status {
+    if (families == nullptr && num_families != 0) return NullArgument("families");
+    std::vector<varve::ColumnFamilyHandle*> handles;
+    for (size_t i = 0; i < num_families; ++i) {
+      if (families[i] == nullptr) return NullArgument("family");
+      handles.push_back(families[i]->rep);
+    }
+    std::unique_ptr<varve::TraceReader> reader;
+    VARVE_RETURN_IF_ERROR(OpenReader(env, env_options, path, &reader));
+    replayer = std::make_unique<rocksdb_replayer_t>();
+    return d->NewDefaultReplayer(handles, std::move(reader), &replayer->rep);
+  });
+  return made ? replayer.release() : nullptr;
+}
 
-VARVE_C_HANDLE(replay_options);
-VARVE_C_FIELD(replay_options, fast_forward, double);
-VARVE_C_FIELD(replay_options, num_threads, uint32_t);
+void rocksdb_replayer_destroy(rocksdb_replayer_t* replayer) {
+  delete replayer;
+}
 
-// ---- Traces and replays, of which there are none ----
+void rocksdb_replayer_prepare(rocksdb_replayer_t* replayer, char** errptr) {
+  Run(errptr, [&]() -> Status {
+    return replayer == nullptr ? NullArgument("replayer") : replayer->rep->Prepare();
+  });
+}
 
-VARVE_C_REFUSES(void, rocksdb_end_block_cache_trace, NoTraces, (rocksdb_t*, char** errptr));
-VARVE_C_REFUSES(void, rocksdb_end_io_trace, NoTraces, (rocksdb_t*, char** errptr));
-VARVE_C_REFUSES(void, rocksdb_end_trace, NoTraces, (rocksdb_t*, char** errptr));
-VARVE_C_REFUSES(void, rocksdb_start_block_cache_trace, NoTraces,
-                (rocksdb_t*, rocksdb_env_t*, const rocksdb_envoptions_t*,
-                 const rocksdb_trace_options_t*, const char*, char** errptr));
-VARVE_C_REFUSES(void, rocksdb_start_block_cache_trace_with_options, NoTraces,
-                (rocksdb_t*, rocksdb_env_t*, const rocksdb_envoptions_t*,
-                 const rocksdb_block_cache_trace_options_t*,
-                 const rocksdb_block_cache_trace_writer_options_t*, const char*, char** errptr));
-VARVE_C_REFUSES(void, rocksdb_start_io_trace, NoTraces,
-                (rocksdb_t*, rocksdb_env_t*, const rocksdb_envoptions_t*,
-                 const rocksdb_trace_options_t*, const char*, char** errptr));
-VARVE_C_REFUSES(void, rocksdb_start_trace, NoTraces,
-                (rocksdb_t*, rocksdb_env_t*, const rocksdb_envoptions_t*,
-                 const rocksdb_trace_options_t*, const char*, char** errptr));
-VARVE_C_REFUSES(void, rocksdb_trace_reader_close, NoTraces,
-                (rocksdb_trace_reader_t*, char** errptr));
-VARVE_C_REFUSES(rocksdb_trace_reader_t*, rocksdb_trace_reader_create, NoTraces,
-                (rocksdb_env_t*, const rocksdb_envoptions_t*, const char*, char** errptr));
-VARVE_C_DOES_NOTHING(void, rocksdb_trace_reader_destroy, (rocksdb_trace_reader_t*));
-VARVE_C_REFUSES_VALUE(Bytes, rocksdb_trace_reader_read, NoTraces,
-                      (rocksdb_trace_reader_t*, size_t* size, char** errptr));
-VARVE_C_REFUSES(void, rocksdb_trace_reader_reset, NoTraces,
-                (rocksdb_trace_reader_t*, char** errptr));
-VARVE_C_REFUSES(rocksdb_replayer_t*, rocksdb_new_default_replayer, NoTraces,
-                (rocksdb_t*, rocksdb_column_family_handle_t**, size_t, rocksdb_env_t*,
-                 const rocksdb_envoptions_t*, const char*, char** errptr));
-VARVE_C_DOES_NOTHING(void, rocksdb_replayer_destroy, (rocksdb_replayer_t*));
-VARVE_C_DOES_NOTHING(uint64_t, rocksdb_replayer_get_header_timestamp, (const rocksdb_replayer_t*));
-VARVE_C_REFUSES(void, rocksdb_replayer_prepare, NoTraces, (rocksdb_replayer_t*, char** errptr));
-VARVE_C_REFUSES(void, rocksdb_replayer_replay, NoTraces,
-                (rocksdb_replayer_t*, const rocksdb_replay_options_t*, char** errptr));
+void rocksdb_replayer_replay(rocksdb_replayer_t* replayer, const rocksdb_replay_options_t* options,
+                             char** errptr) {
+  Run(errptr, [&]() -> Status {
+    if (replayer == nullptr) return NullArgument("replayer");
+    if (options == nullptr) return NullArgument("options");
+    return replayer->rep->Replay(options->rep, /*result_callback=*/nullptr);
+  });
+}
+
+uint64_t rocksdb_replayer_get_header_timestamp(const rocksdb_replayer_t* replayer) {
+  return replayer == nullptr ? 0 : replayer->rep->GetHeaderTimestamp();
+}

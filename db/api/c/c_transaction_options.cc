@@ -2,42 +2,6 @@
 // Implements options of transactions for the C API.
 #include "db/api/c/c_transactions.h"
 
-VARVE_C_HANDLE(transactiondb_options);
-VARVE_C_FIELD(transactiondb_options, default_lock_timeout, int64_t);
-VARVE_C_FIELD(transactiondb_options, default_write_batch_flush_threshold, int64_t);
-VARVE_C_FIELD(transactiondb_options, enable_udt_validation, unsigned char);
-VARVE_C_FIELD(transactiondb_options, max_num_deadlocks, uint32_t);
-VARVE_C_FIELD(transactiondb_options, max_num_locks, int64_t);
-VARVE_C_FIELD(transactiondb_options, num_stripes, size_t);
-VARVE_C_FIELD(transactiondb_options, rollback_merge_operands, unsigned char);
-VARVE_C_FIELD(transactiondb_options, skip_concurrency_control, unsigned char);
-VARVE_C_FIELD(transactiondb_options, transaction_lock_timeout, int64_t);
-VARVE_C_FIELD(transactiondb_options, txn_commit_bypass_memtable_threshold, uint32_t);
-VARVE_C_FIELD(transactiondb_options, use_per_key_point_lock_mgr, unsigned char);
-
-VARVE_C_HANDLE(transaction_options);
-VARVE_C_FIELD(transaction_options, commit_bypass_memtable, unsigned char);
-VARVE_C_FIELD(transaction_options, deadlock_detect, unsigned char);
-VARVE_C_FIELD(transaction_options, deadlock_detect_depth, int64_t);
-VARVE_C_FIELD(transaction_options, deadlock_timeout_us, int64_t);
-VARVE_C_FIELD(transaction_options, expiration, int64_t);
-VARVE_C_FIELD(transaction_options, large_txn_commit_optimize_byte_threshold, uint64_t);
-VARVE_C_FIELD(transaction_options, large_txn_commit_optimize_threshold, uint32_t);
-VARVE_C_FIELD(transaction_options, lock_timeout, int64_t);
-VARVE_C_FIELD(transaction_options, max_write_batch_size, size_t);
-VARVE_C_FIELD(transaction_options, set_snapshot, unsigned char);
-VARVE_C_FIELD(transaction_options, skip_concurrency_control, unsigned char);
-VARVE_C_FIELD(transaction_options, skip_prepare, unsigned char);
-VARVE_C_FIELD(transaction_options, use_only_the_last_commit_time_batch_for_recovery, unsigned char);
-VARVE_C_FIELD(transaction_options, write_batch_flush_threshold, int64_t);
-VARVE_C_FIELD(transaction_options, write_batch_track_timestamp_size, unsigned char);
-
-VARVE_C_HANDLE(optimistictransaction_options);
-VARVE_C_FIELD(optimistictransaction_options, set_snapshot, unsigned char);
-
-VARVE_C_HANDLE(optimistictransactiondb_options);
-VARVE_C_FIELD(optimistictransactiondb_options, occ_lock_buckets, uint32_t);
-
 // Any number is kept, and checked when a database is opened.
 int rocksdb_transactiondb_options_get_write_policy(rocksdb_transactiondb_options_t* options) {
   return options == nullptr ? 0 : options->write_policy;

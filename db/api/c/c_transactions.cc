@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Implements transactions for the C API.
+//
+// Some functions cannot report a failure: setting a timestamp, and updates through the batch of a
+// transaction. The handle keeps such an error, and Prepare or Commit returns it. A rollback clears
+// it.
 #include "db/api/c/c_transactions.h"
 
 #include <cstdlib>
@@ -81,6 +85,8 @@ char* CopyValue(rocksdb_transaction_t* txn, const rocksdb_readoptions_t* options
   return copy;
 }
 
+// Returns a new handle with the value; null if the key is missing, without an error, or the read
+// fails, with its error in *errptr.
 rocksdb_pinnableslice_t* PinValue(rocksdb_transaction_t* txn, const rocksdb_readoptions_t* options,
                                   const rocksdb_column_family_handle_t* family, const Slice& key,
                                   HowToRead how, char** errptr,
@@ -168,9 +174,9 @@ rocksdb_iterator_t* NewIterator(rocksdb_transaction_t* txn, const rocksdb_readop
       iter->rep.reset(varve::NewErrorIterator(NullArgument("transaction, options or family")));
       return iter.release();
     }
-    varve::c::HoldKeys(iter.get(), options);
-    iter->rep.reset(
-        txn->rep->GetIterator(options->rep, family == &kDefaultFamily ? nullptr : Family(family)));
+    varve::c::HoldOptions(iter.get(), options);
+    ColumnFamilyHandle* const handle = family == &kDefaultFamily ? nullptr : Family(family);
+    iter->rep.reset(txn->rep->GetIterator(options->rep, handle));
     return iter.release();
   });
 }
@@ -192,6 +198,8 @@ template <typename Begin>
 rocksdb_transaction_t* BeginWith(rocksdb_transaction_t* old, Begin begin) {
   return Try([&]() -> rocksdb_transaction_t* {
     if (old != nullptr) {
+      // An old transaction is used again, as C++ does it: the handle stays the same, without the
+      // errors of its former life.
       const Transaction* const again = begin(old->rep.get());
       VARVE_ASSERT(again == nullptr || again == old->rep.get());
       if (again == nullptr) return nullptr;

@@ -4,8 +4,19 @@
 // Defines the opaque types of the C API, and how its functions call C++: no exception leaves them,
 // no status is dropped if the caller gave a place for it, and a null handle is an error rather than
 // a crash.
+//
+//      rocksdb_put(db, options, key, ...)            C, in rocksdb/c.h
+//        RunOnDb(db, options, errptr, body)          checks the handles
+//          body(DB*, const WriteOptions&) -> Status  C++
+//        errptr: a copy of the message, made with malloc; the program frees it
+//
+// A handle is a struct with the C++ object as `rep`. Handles own their objects unless a comment
+// says otherwise. Objects that a database goes on using after the program has freed their handle
+// (comparators, filters, environments) are shared: the database keeps a reference in `kept`.
 
 #include <algorithm>
+#include <atomic>
+#include <bitset>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -47,6 +58,7 @@ namespace varve::c {
 // Holds a copy of the caller's bytes, and the slice that options point to. It is shared with the
 // iterators made from the options, so that these may be freed first.
 struct OwnedKey {
+  // Copies the bytes.
   explicit OwnedKey(const Slice& key) : bytes(key.data(), key.size()), slice(bytes) {}
   OwnedKey(const OwnedKey&) = delete;
   OwnedKey& operator=(const OwnedKey&) = delete;
@@ -69,6 +81,7 @@ std::shared_ptr<SpareSlabs> MakeSpareSlabs();
 // Thread safety: any.
 class Kept {
  public:
+  // Keeps the object; null is ignored.
   void Add(std::shared_ptr<const void> object) {
     if (object == nullptr) return;
     const MutexLock lock(&mu_);
@@ -93,6 +106,7 @@ class Given {
     VARVE_ASSERT(object_ != nullptr);
   }
 
+  // Returns the object, which the handle owns until it is given away.
   Object* get() const { return object_.get(); }
 
   // Returns the reference that the options hold. Throws std::bad_alloc; the handle is then still
@@ -108,12 +122,14 @@ class Given {
     return shared;
   }
 
+  // Destroys a handle that was never given away, or that nothing holds any more.
   static void Destroy(Handle* handle) {
     if (handle != nullptr && handle->rep.shared_.expired()) delete handle;
   }
 
  private:
   std::unique_ptr<Object> object_;
+  // The reference that options hold; expired: there is none.
   std::weak_ptr<Object> shared_;
 };
 
@@ -128,30 +144,8 @@ struct FlushOptionsAndMore : FlushOptions {
   bool listener_wait = false;
 };
 
-struct CompactRangeOptionsAndMore : CompactRangeOptions {
-  int blob_garbage_collection_policy = 2;  // The family's value.
-  double blob_garbage_collection_age_cutoff = -1;
-};
-
 struct SizeApproximationOptionsAndMore : SizeApproximationOptions {
   bool include_blob_files = false;
-};
-
-struct CompactionOptionsAndMore : CompactionOptions {
-  int output_temperature_override = 0;
-};
-
-struct UniversalOptionsAndMore : CompactionOptionsUniversal {
-  int max_read_amp = -1;
-  bool reduce_file_locking = true;
-};
-
-struct FifoOptionsAndMore : CompactionOptionsFIFO {
-  uint64_t age_for_warm = 0;
-  bool allow_trivial_copy_when_change_temperature = false;
-  uint64_t trivial_copy_buffer_size = 4096;
-  uint64_t max_data_files_size = 0;
-  bool use_kv_ratio_compaction = false;
 };
 
 }  // namespace varve::c
@@ -162,12 +156,14 @@ namespace varve::c {
 // back.
 class BatchFailure {
  public:
+  // Returns the first error, or OK.
   const Status& status() const { return status_; }
   void Note(Status s) {
     if (s.ok() || !status_.ok()) return;
     status_ = std::move(s);
     since_ = save_points_;
   }
+  // Must be called with each change of the batch's save points.
   void SavePointSet() { save_points_++; }
   void SavePointPopped() {
     if (save_points_ != 0) save_points_--;
@@ -199,6 +195,7 @@ struct rocksdb_t {
   ~rocksdb_t() { rep.reset(); }
 };
 
+// A column family; the program destroys the handle before the database.
 struct rocksdb_column_family_handle_t {
   varve::ColumnFamilyHandle* rep;
   bool owned;  // False for the default family's, which the DB owns.
@@ -210,6 +207,7 @@ namespace varve::c {
 inline constexpr rocksdb_column_family_handle_t kDefaultFamily = {nullptr, false};
 }  // namespace varve::c
 
+// A snapshot; released by the function that takes the database, too.
 struct rocksdb_snapshot_t {
   const varve::Snapshot* rep;
 };
@@ -225,15 +223,20 @@ struct rocksdb_pinnable_handle_t {
 };
 
 struct rocksdb_iterator_t {
-  std::unique_ptr<varve::Iterator> rep;
+  // Is replaced by one with an error when a call throws, also a call that takes a const handle.
+  mutable std::unique_ptr<varve::Iterator> rep;
+  // True if values are read when they are asked for (allow_unprepared_value).
+  bool lazy = false;
   varve::c::SharedKey keys[4];  // The iterator's read options point here.
 };
 
+// A batch, and the first error of building it, which the write reports.
 struct rocksdb_writebatch_t {
   varve::WriteBatch rep;
   varve::c::BatchFailure failure;
 };
 
+// Options of a database and of one family, with what C++ options only point to.
 struct rocksdb_options_t {
   varve::Options rep;
   // Own rep.comparator and rep.compaction_filter if they are not the library's.
@@ -287,12 +290,12 @@ struct rocksdb_flushwaloptions_t {
 };
 
 struct rocksdb_compactoptions_t {
-  varve::c::CompactRangeOptionsAndMore rep;
+  varve::CompactRangeOptions rep;
   varve::c::SharedKey full_history_ts_low;
 };
 
 struct rocksdb_compaction_options_t {
-  varve::c::CompactionOptionsAndMore rep;
+  varve::CompactionOptions rep;
 };
 
 struct rocksdb_ingestexternalfileoptions_t {
@@ -316,6 +319,7 @@ struct rocksdb_filterpolicy_t {
   varve::c::Given<rocksdb_filterpolicy_t, const varve::FilterPolicy> rep;
 };
 
+// Shares a cache with the options that were given it.
 struct rocksdb_cache_t {
   std::shared_ptr<varve::Cache> rep;
 };
@@ -401,11 +405,11 @@ struct rocksdb_slicetransform_t {
 };
 
 struct rocksdb_universal_compaction_options_t {
-  varve::c::UniversalOptionsAndMore rep;
+  varve::CompactionOptionsUniversal rep;
 };
 
 struct rocksdb_fifo_compaction_options_t {
-  varve::c::FifoOptionsAndMore rep;
+  varve::CompactionOptionsFIFO rep;
 };
 
 struct rocksdb_livefiles_t {
@@ -443,10 +447,15 @@ Status CaughtException() noexcept;
 void SetError(char** errptr, const Status& status,
               const char* call = __builtin_FUNCTION()) noexcept;
 
+// Returns InvalidArgument for an argument that must not be null.
 Status NullArgument(const char* name);
 
-// Keeps the objects that `options` points to for as long as the iterator.
-void HoldKeys(rocksdb_iterator_t* iter, const rocksdb_readoptions_t* options);
+// Keeps the objects that `options` points to for as long as the iterator, and notes whether values
+// are read only when they are asked for.
+void HoldOptions(rocksdb_iterator_t* iter, const rocksdb_readoptions_t* options);
+// Reads the value of the entry if the iterator has left it out. Returns false if it cannot be read:
+// then the iterator is not valid, and has the error. Requires a valid iterator.
+bool PrepareValue(const rocksdb_iterator_t& iter) noexcept;
 
 // Converts a number from C, where a batch keeps 0 or 8 bytes a key: any other number means 8.
 inline size_t BatchProtection(size_t bytes_per_key) {
@@ -472,12 +481,33 @@ bool Run(char** errptr, Body body, const char* call = __builtin_FUNCTION()) noex
   return false;
 }
 
-// Runs `body`, which cannot report errors; returns `fallback` if it throws.
+// Programs clear an option with a null handle, and a handle that could not be made is null, too. So
+// each thread remembers, for each kind, that its last attempt to make one failed, until it passes
+// null to a setter: opening names that setter.
+//
+// A thread has few bits for that, as storage of threads is scarce in a library that is loaded
+// later. Kinds are numbered when the library is loaded, and two of them may share a bit: a null
+// that means to clear an option is then refused after a failure to make a handle of the other kind.
+inline constexpr size_t kKindsOfHandles = 64;
+inline constinit thread_local std::bitset<kKindsOfHandles> could_not_make;
+inline size_t NextKindOfHandle() noexcept {
+  static std::atomic<size_t> next{0};
+  return next.fetch_add(1, std::memory_order_relaxed) % kKindsOfHandles;
+}
+template <typename Handle>
+inline const size_t kind_of_handle = NextKindOfHandle();
+
+// Runs `body`, which cannot report errors; returns `fallback` if it throws, and remembers the
+// failure if the result is a handle.
 template <typename Body, typename Result = std::invoke_result_t<Body>>
 Result Try(Body body, Result fallback = Result()) noexcept {
   try {
     return body();
   } catch (...) {
+    using Pointee = std::remove_pointer_t<Result>;
+    if constexpr (std::is_pointer_v<Result> && std::is_class_v<Pointee>) {
+      could_not_make.set(kind_of_handle<Pointee>);
+    }
     return fallback;
   }
 }
@@ -519,19 +549,17 @@ Handle* Make(Members&&... members) noexcept {
   return Try([&] { return new Handle{std::forward<Members>(members)...}; });
 }
 
-// Programs clear an option with a null handle, and a handle that could not be made is null, too. So
-// each thread remembers, for each kind, that its last attempt to make one failed, until it passes
-// null to a setter: opening names that setter.
-template <typename Handle>
-inline thread_local bool could_not_make = false;
+// Remembers that a handle could not be made, for StandsForFailure, and returns null.
 template <typename Handle>
 Handle* CouldNotMake() noexcept {
-  could_not_make<Handle> = true;
+  could_not_make.set(kind_of_handle<Handle>);
   return nullptr;
 }
 template <typename Handle>
 bool StandsForFailure(const Handle* handle) noexcept {
-  return handle == nullptr && std::exchange(could_not_make<Handle>, false);
+  if (handle != nullptr || !could_not_make.test(kind_of_handle<Handle>)) return false;
+  could_not_make.reset(kind_of_handle<Handle>);
+  return true;
 }
 
 // Returns the C++ column family, null for null, which the DB refuses with a status.
@@ -548,6 +576,7 @@ inline void StoreSize(size_t* place, size_t size) {
 class OptionalKey {
  public:
   OptionalKey(const char* key, size_t size) : present_(key != nullptr), key_(key, size) {}
+  // Returns the key, or null for no limit.
   const Slice* get() const { return present_ ? &key_ : nullptr; }
 
  private:
@@ -559,8 +588,8 @@ class OptionalKey {
 Status ToMap(int count, const char* const* keys, const char* const* values,
              std::unordered_map<std::string, std::string>* map);
 
-// Convert fields of C++ options to and from C: flags are 0 or 1, enums are ints. A number that the
-// enum cannot hold becomes one that no enumerator has, so that opening refuses it.
+// Converts fields of C++ options from C: flags are 0 or 1, enums are ints. A number that the enum
+// cannot hold becomes one that no enumerator has, so that opening refuses it.
 template <typename Field, typename Value>
 void StoreField(Field* field, Value value) {
   if constexpr (std::is_same_v<Field, bool>) {
@@ -578,66 +607,3 @@ void StoreField(Field* field, Value value) {
 }
 
 }  // namespace varve::c
-
-// Defines a setter, a getter, or both, named `function`, for the field rep.`member` of the struct
-// behind `type`. If its declaration suffices, tools/cmake/VarveCFields.cmake writes the line.
-#define VARVE_C_SETTER(type, function, c_type, member)                       \
-  void function(type* handle, c_type value) {                                \
-    if (handle != nullptr) varve::c::StoreField(&handle->rep.member, value); \
-  }                                                                          \
-  static_assert(true)
-#define VARVE_C_GETTER(type, function, c_type, member)                                           \
-  c_type function(type* handle) {                                                                \
-    return static_cast<c_type>(handle == nullptr ? 0 : static_cast<c_type>(handle->rep.member)); \
-  }                                                                                              \
-  static_assert(true)
-
-// Defines the setter and the getter of a field `name` of the struct behind rocksdb_`object`_t.
-#define VARVE_C_FIELD(object, name, c_type)                                          \
-  VARVE_C_SETTER(rocksdb_##object##_t, rocksdb_##object##_set_##name, c_type, name); \
-  VARVE_C_GETTER(rocksdb_##object##_t, rocksdb_##object##_get_##name, c_type, name)
-
-// Define how a handle without arguments is made and freed.
-#define VARVE_C_CREATE(type, function) \
-  type* function() {                   \
-    return varve::c::Make<type>();     \
-  }                                    \
-  static_assert(true)
-#define VARVE_C_DESTROY(type, function) \
-  void function(type* handle) {         \
-    delete handle;                      \
-  }                                     \
-  static_assert(true)
-#define VARVE_C_HANDLE(object)                                     \
-  VARVE_C_CREATE(rocksdb_##object##_t, rocksdb_##object##_create); \
-  VARVE_C_DESTROY(rocksdb_##object##_t, rocksdb_##object##_destroy)
-
-// Defines a function of an unsupported feature, of whose `parameters` only errptr has a name: it
-// reports `status`, a function, and returns nothing, null or 0.
-#define VARVE_C_REFUSES(type, function, status, parameters) \
-  type function parameters {                                \
-    varve::c::Run(errptr, status);                          \
-    return static_cast<type>(0);                            \
-  }                                                         \
-  static_assert(true)
-// Like the macro above, for a function that returns a value, whose length is the parameter size.
-#define VARVE_C_REFUSES_VALUE(type, function, status, parameters) \
-  type function parameters {                                      \
-    varve::c::StoreSize(size, 0);                                 \
-    varve::c::Run(errptr, status);                                \
-    return nullptr;                                               \
-  }                                                               \
-  static_assert(true)
-// Like the macro above, for a function that returns a value and cannot report.
-#define VARVE_C_GIVES_NOTHING(type, function, parameters) \
-  type function parameters {                              \
-    varve::c::StoreSize(size, 0);                         \
-    return static_cast<type>(0);                          \
-  }                                                       \
-  static_assert(true)
-// Like the macro above, for a function that cannot report. `parameters` have no names.
-#define VARVE_C_DOES_NOTHING(type, function, parameters) \
-  type function parameters {                             \
-    return static_cast<type>(0);                         \
-  }                                                      \
-  static_assert(true)

@@ -16,10 +16,8 @@
 
 namespace varve::c {
 
-// Stands for a blob file; there are none.
-struct NoBlobFile {};
-
 template <typename View>
+// Maps an opaque type to the C++ type that it stands for.
 struct Viewed;
 
 #define VARVE_C_VIEW(view, type) \
@@ -39,8 +37,8 @@ VARVE_C_VIEW(rocksdb_writestallinfo_t, WriteStallInfo);
 VARVE_C_VIEW(rocksdb_writestallcondition_t, WriteStallCondition);
 VARVE_C_VIEW(rocksdb_status_ptr_t, Status);
 VARVE_C_VIEW(rocksdb_table_properties_t, TableProperties);
-VARVE_C_VIEW(rocksdb_blob_file_addition_info_t, NoBlobFile);
-VARVE_C_VIEW(rocksdb_blob_file_garbage_info_t, NoBlobFile);
+VARVE_C_VIEW(rocksdb_blob_file_addition_info_t, BlobFileAdditionInfo);
+VARVE_C_VIEW(rocksdb_blob_file_garbage_info_t, BlobFileGarbageInfo);
 
 #undef VARVE_C_VIEW
 
@@ -61,32 +59,11 @@ View* ShowMutable(typename Viewed<View>::Type* object) {
   return reinterpret_cast<View*>(object);
 }
 
+// Returns a string's bytes and stores its length; null for null. The bytes live as long as the
+// string.
 inline const char* TextOf(const std::string* text, size_t* size) {
   StoreSize(size, text == nullptr ? 0 : text->size());
   return text == nullptr ? nullptr : text->c_str();
 }
 
 }  // namespace varve::c
-
-// Defines rocksdb_`prefix`_`name`, which returns `member` of the view's object, or 0: a number, a
-// flag or an enum; or a text and its length, or null.
-#define VARVE_C_VIEW_MEMBER(prefix, c_type, name, member)                       \
-  c_type rocksdb_##prefix##_##name(const rocksdb_##prefix##_t* view) {          \
-    return view == nullptr ? static_cast<c_type>(0)                             \
-                           : static_cast<c_type>(varve::c::Look(view)->member); \
-  }                                                                             \
-  static_assert(true)
-#define VARVE_C_VIEW_NUMBER(prefix, c_type, name) VARVE_C_VIEW_MEMBER(prefix, c_type, name, name)
-#define VARVE_C_VIEW_TEXT(prefix, name)                                                     \
-  const char* rocksdb_##prefix##_##name(const rocksdb_##prefix##_t* view, size_t* size) {   \
-    return varve::c::TextOf(view == nullptr ? nullptr : &varve::c::Look(view)->name, size); \
-  }                                                                                         \
-  static_assert(true)
-
-// Defines rocksdb_`prefix`_`name`, which returns a part of the view's object, or null.
-#define VARVE_C_VIEW_PART(prefix, part, name, member)                                     \
-  const rocksdb_##part##_t* rocksdb_##prefix##_##name(const rocksdb_##prefix##_t* view) { \
-    if (view == nullptr) return nullptr;                                                  \
-    return varve::c::Show<rocksdb_##part##_t>(&varve::c::Look(view)->member);             \
-  }                                                                                       \
-  static_assert(true)

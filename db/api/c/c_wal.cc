@@ -1,8 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Implements log files for the C API: their list, their contents, and filters, which are not
-// supported.
-#include "varve/transaction_log.h"
+// Implements log files for the C API: their list, their contents, and filters of recovery.
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
 
+#include "varve/transaction_log.h"
+#include "varve/wal_filter.h"
+
+#include "db/api/c/c_option_types.h"
 #include "db/api/c/c_types.h"
 
 using varve::DB;
@@ -23,13 +30,11 @@ struct rocksdb_wal_iterator_t {
   std::unique_ptr<varve::TransactionLogIterator> rep;
 };
 
-struct rocksdb_wal_readoptions_t {
-  varve::TransactionLogIterator::ReadOptions rep;
-};
-
 namespace {
 
 rocksdb_wal_file_t ToHandle(std::unique_ptr<varve::LogFile> file) {
+  // C++ returns a new string each time; C gets a pointer, for which it has to live as long as the
+  // handle.
   std::string path_name = file->PathName();
   return {std::move(file), std::move(path_name)};
 }
@@ -99,17 +104,6 @@ uint64_t rocksdb_wal_file_size_file_bytes(const rocksdb_wal_file_t* file) {
 
 // ---- Updates since a sequence number ----
 
-VARVE_C_HANDLE(wal_readoptions);
-
-void rocksdb_wal_readoptions_set_verify_checksums(rocksdb_wal_readoptions_t* options,
-                                                  unsigned char verify_checksums) {
-  if (options != nullptr) options->rep.verify_checksums_ = verify_checksums != 0;
-}
-
-unsigned char rocksdb_wal_readoptions_get_verify_checksums(rocksdb_wal_readoptions_t* options) {
-  return options != nullptr && options->rep.verify_checksums_ ? 1 : 0;
-}
-
 rocksdb_wal_iterator_t* rocksdb_get_updates_since(rocksdb_t* db, uint64_t seq_number,
                                                   const rocksdb_wal_readoptions_t* options,
                                                   char** errptr) {
@@ -156,25 +150,83 @@ void rocksdb_wal_iter_destroy(const rocksdb_wal_iterator_t* iter) {
 
 // ---- Filters of recovery ----
 
-// Keeps only the state: nothing calls a filter.
-struct rocksdb_walfilter_t {
-  rocksdb_walfilter_t(void* filter_state, void (*filter_destructor)(void*))
-      : state(filter_state), destructor(filter_destructor) {}
+struct rocksdb_walfilter_t final : varve::WalFilter {
+  rocksdb_walfilter_t(void* filter_state, void (*filter_destructor)(void*),
+                      rocksdb_walfilter_column_family_log_number_map_cb families_callback,
+                      rocksdb_walfilter_log_record_found_cb record_callback,
+                      const char* (*filter_name)(void*))
+      : state(filter_state),
+        destructor(filter_destructor),
+        tell_families(families_callback),
+        judge(record_callback),
+        name(filter_name) {}
   rocksdb_walfilter_t(const rocksdb_walfilter_t&) = delete;
   rocksdb_walfilter_t& operator=(const rocksdb_walfilter_t&) = delete;
-  ~rocksdb_walfilter_t() {
+  ~rocksdb_walfilter_t() override {
     if (destructor != nullptr) destructor(state);
+  }
+
+  const char* Name() const override { return name == nullptr ? "rocksdb_walfilter" : name(state); }
+
+  void ColumnFamilyLogNumberMap(const std::map<uint32_t, uint64_t>& log_numbers,
+                                const std::map<std::string, uint32_t>& ids) override {
+    if (tell_families == nullptr) return;
+    std::vector<uint32_t> families;
+    std::vector<uint64_t> logs;
+    for (const auto& [family, log] : log_numbers) {
+      families.push_back(family);
+      logs.push_back(log);
+    }
+    std::vector<const char*> names;
+    std::vector<size_t> sizes;
+    std::vector<uint32_t> named;
+    for (const auto& [family_name, family] : ids) {
+      names.push_back(family_name.data());
+      sizes.push_back(family_name.size());
+      named.push_back(family);
+    }
+    // Two maps become two groups of parallel arrays: which log each family needs, and what each is
+    // called.
+    tell_families(state, families.data(), logs.data(), families.size(), names.data(), sizes.data(),
+                  named.data(), names.size());
+  }
+
+  WalProcessingOption LogRecordFound(unsigned long long log, const std::string& file,
+                                     const varve::WriteBatch& batch, varve::WriteBatch* new_batch,
+                                     bool* batch_changed) override {
+    if (judge == nullptr) return WalProcessingOption::kContinueProcessing;
+    const rocksdb_writebatch_t found{batch, {}};
+    rocksdb_writebatch_t replacement;
+    unsigned char changed = 0;
+    const int answer = judge(state, log, file.data(), file.size(), &found, &replacement, &changed);
+    *batch_changed = changed != 0;
+    if (*batch_changed) *new_batch = std::move(replacement.rep);
+    return static_cast<WalProcessingOption>(answer);
   }
 
   void* const state;
   void (*const destructor)(void*);
+  const rocksdb_walfilter_column_family_log_number_map_cb tell_families;
+  const rocksdb_walfilter_log_record_found_cb judge;
+  const char* (*const name)(void*);
 };
 
 rocksdb_walfilter_t* rocksdb_walfilter_create(
     void* state, void (*destructor)(void*),
-    rocksdb_walfilter_column_family_log_number_map_cb /*column_family_log_number_map*/,
-    rocksdb_walfilter_log_record_found_cb /*log_record_found*/, const char* (*)(void*)) {
-  return varve::c::Try([&] { return new rocksdb_walfilter_t(state, destructor); });
+    rocksdb_walfilter_column_family_log_number_map_cb column_family_log_number_map,
+    rocksdb_walfilter_log_record_found_cb log_record_found, const char* (*name)(void*)) {
+  return varve::c::Try([&] {
+    return new rocksdb_walfilter_t(state, destructor, column_family_log_number_map,
+                                   log_record_found, name);
+  });
+}
+
+void rocksdb_options_set_wal_filter(rocksdb_options_t* options, rocksdb_walfilter_t* filter) {
+  if (options != nullptr) options->rep.wal_filter = filter;
+}
+
+void rocksdb_options_clear_wal_filter(rocksdb_options_t* options) {
+  if (options != nullptr) options->rep.wal_filter = nullptr;
 }
 
 void rocksdb_walfilter_destroy(rocksdb_walfilter_t* filter) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// librocksdb.so.7.8: the library for programs that were linked with RocksDB 7.8. Two functions had
-// other arguments then: this library defines them so and comes before librocksdb.so, which it needs
-// and which has all the others.
+// librocksdb.so.7.8: the library for programs that were linked with RocksDB 7.8. Three functions
+// had other arguments then: this library defines them so and comes before librocksdb.so, which it
+// needs and which has all the others.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stddef.h>
@@ -9,6 +9,7 @@
 
 typedef struct rocksdb_t rocksdb_t;
 typedef struct rocksdb_slicetransform_t rocksdb_slicetransform_t;
+typedef struct rocksdb_options_t rocksdb_options_t;
 
 typedef void (*Destructor)(void*);
 typedef char* (*Transform)(void*, const char*, size_t, size_t*);
@@ -26,6 +27,11 @@ VARVE_C_API rocksdb_slicetransform_t* rocksdb_slicetransform_create(void* state,
                                                                     InDomain in_domain,
                                                                     InDomain in_range, Name name);
 VARVE_C_API void rocksdb_enable_file_deletions(rocksdb_t* db, unsigned char force, char** errptr);
+VARVE_C_API void rocksdb_options_set_plain_table_factory(rocksdb_options_t* options,
+                                                         uint32_t user_key_len,
+                                                         int bloom_bits_per_key,
+                                                         double hash_table_ratio,
+                                                         size_t index_sparseness);
 
 // in_range is never called, there as here.
 rocksdb_slicetransform_t* rocksdb_slicetransform_create(void* state, Destructor destructor,
@@ -49,4 +55,16 @@ void rocksdb_enable_file_deletions(rocksdb_t* db, unsigned char force, char** er
     if (!force || db == NULL || (errptr != NULL && *errptr != before)) return;
     if (rocksdb_property_int(db, "rocksdb.is-file-deletions-enabled", &enabled) != 0) return;
   } while (enabled == 0);
+}
+
+// The arguments that came later have their defaults, also for a program of RocksDB 8 that gives
+// them.
+void rocksdb_options_set_plain_table_factory(rocksdb_options_t* options, uint32_t user_key_len,
+                                             int bloom_bits_per_key, double hash_table_ratio,
+                                             size_t index_sparseness) {
+  typedef void (*Set)(rocksdb_options_t*, uint32_t, int, double, size_t, size_t, char,
+                      unsigned char, unsigned char);
+  const Set set = (Set)dlsym(RTLD_NEXT, "rocksdb_options_set_plain_table_factory");
+  if (set == NULL) return;
+  set(options, user_key_len, bloom_bits_per_key, hash_table_ratio, index_sparseness, 0, 0, 0, 0);
 }

@@ -15,65 +15,41 @@ extern "C" {
 
 // ---- Of databases ----
 
-// Temperatures are numbers of varve::Temperature; the names of periods say their unit.
-VARVE_C_STORED int rocksdb_options_get_access_hint_on_compaction_start(rocksdb_options_t* options);
-VARVE_C_STORED void rocksdb_options_set_access_hint_on_compaction_start(rocksdb_options_t* options,
-                                                                        int value);
-VARVE_C_STORED unsigned char rocksdb_options_get_async_wal_precreate(rocksdb_options_t* options);
-VARVE_C_STORED void rocksdb_options_set_async_wal_precreate(rocksdb_options_t* options,
-                                                            unsigned char value);
-VARVE_C_STORED unsigned char rocksdb_options_get_background_close_inactive_wals(
-    rocksdb_options_t* options);
-VARVE_C_STORED void rocksdb_options_set_background_close_inactive_wals(rocksdb_options_t* options,
-                                                                       unsigned char value);
+// Written by varve_c_api_writer from db/api/c/c_functions.inc.
+// clang-format off
+// The names of periods say their unit.
+VARVE_C_STORED void rocksdb_options_set_access_hint_on_compaction_start(rocksdb_options_t*, int);
+VARVE_C_STORED int rocksdb_options_get_access_hint_on_compaction_start(rocksdb_options_t*);
+VARVE_C_STORED void rocksdb_options_set_async_wal_precreate(rocksdb_options_t*, unsigned char);
+VARVE_C_STORED unsigned char rocksdb_options_get_async_wal_precreate(rocksdb_options_t*);
+VARVE_C_STORED void rocksdb_options_set_background_close_inactive_wals(rocksdb_options_t*, unsigned char);
+VARVE_C_STORED unsigned char rocksdb_options_get_background_close_inactive_wals(rocksdb_options_t*);
+VARVE_C_STORED void rocksdb_options_set_enforce_write_buffer_manager_during_recovery(rocksdb_options_t*, unsigned char);
+VARVE_C_STORED unsigned char rocksdb_options_get_enforce_write_buffer_manager_during_recovery(rocksdb_options_t*);
+VARVE_C_STORED void rocksdb_options_set_fast_sst_open(rocksdb_options_t*, unsigned char);
+VARVE_C_STORED unsigned char rocksdb_options_get_fast_sst_open(rocksdb_options_t*);
+VARVE_C_STORED void rocksdb_options_set_max_compaction_trigger_wakeup_seconds(rocksdb_options_t*, uint64_t);
+VARVE_C_STORED uint64_t rocksdb_options_get_max_compaction_trigger_wakeup_seconds(rocksdb_options_t*);
+VARVE_C_STORED void rocksdb_options_set_max_manifest_space_amp_pct(rocksdb_options_t*, int);
+VARVE_C_STORED int rocksdb_options_get_max_manifest_space_amp_pct(rocksdb_options_t*);
+VARVE_C_STORED void rocksdb_options_set_open_files_async(rocksdb_options_t*, unsigned char);
+VARVE_C_STORED unsigned char rocksdb_options_get_open_files_async(rocksdb_options_t*);
+VARVE_C_STORED void rocksdb_options_set_optimize_manifest_for_recovery(rocksdb_options_t*, unsigned char);
+VARVE_C_STORED unsigned char rocksdb_options_get_optimize_manifest_for_recovery(rocksdb_options_t*);
+VARVE_C_STORED void rocksdb_options_set_read_io_executor_threads(rocksdb_options_t*, int);
+VARVE_C_STORED int rocksdb_options_get_read_io_executor_threads(rocksdb_options_t*);
+VARVE_C_STORED void rocksdb_options_set_reuse_manifest_on_open(rocksdb_options_t*, unsigned char);
+VARVE_C_STORED unsigned char rocksdb_options_get_reuse_manifest_on_open(rocksdb_options_t*);
+VARVE_C_STORED void rocksdb_options_set_use_direct_io_for_compaction_reads(rocksdb_options_t*, unsigned char);
+VARVE_C_STORED unsigned char rocksdb_options_get_use_direct_io_for_compaction_reads(rocksdb_options_t*);
+VARVE_C_STORED void rocksdb_options_set_verify_manifest_content_on_close(rocksdb_options_t*, unsigned char);
+VARVE_C_STORED unsigned char rocksdb_options_get_verify_manifest_content_on_close(rocksdb_options_t*);
+// clang-format on
+
 VARVE_C_STORED const char* rocksdb_options_get_daily_offpeak_time_utc(rocksdb_options_t* options,
                                                                       size_t* size);
 VARVE_C_STORED void rocksdb_options_set_daily_offpeak_time_utc(rocksdb_options_t* options,
                                                                const char* value);
-VARVE_C_STORED unsigned char rocksdb_options_get_enforce_write_buffer_manager_during_recovery(
-    rocksdb_options_t* options);
-VARVE_C_STORED void rocksdb_options_set_enforce_write_buffer_manager_during_recovery(
-    rocksdb_options_t* options, unsigned char value);
-VARVE_C_STORED unsigned char rocksdb_options_get_fast_sst_open(rocksdb_options_t* options);
-VARVE_C_STORED void rocksdb_options_set_fast_sst_open(rocksdb_options_t* options,
-                                                      unsigned char value);
-VARVE_C_STORED int rocksdb_options_get_lowest_used_cache_tier(rocksdb_options_t* options);
-VARVE_C_STORED void rocksdb_options_set_lowest_used_cache_tier(rocksdb_options_t* options,
-                                                               int value);
-VARVE_C_STORED uint64_t
-rocksdb_options_get_max_compaction_trigger_wakeup_seconds(rocksdb_options_t* options);
-VARVE_C_STORED void rocksdb_options_set_max_compaction_trigger_wakeup_seconds(
-    rocksdb_options_t* options, uint64_t value);
-VARVE_C_STORED int rocksdb_options_get_max_manifest_space_amp_pct(rocksdb_options_t* options);
-VARVE_C_STORED void rocksdb_options_set_max_manifest_space_amp_pct(rocksdb_options_t* options,
-                                                                   int value);
-VARVE_C_STORED int rocksdb_options_get_metadata_write_temperature(rocksdb_options_t* options);
-VARVE_C_STORED void rocksdb_options_set_metadata_write_temperature(rocksdb_options_t* options,
-                                                                   int value);
-VARVE_C_STORED unsigned char rocksdb_options_get_open_files_async(rocksdb_options_t* options);
-VARVE_C_STORED void rocksdb_options_set_open_files_async(rocksdb_options_t* options,
-                                                         unsigned char value);
-VARVE_C_STORED unsigned char rocksdb_options_get_optimize_manifest_for_recovery(
-    rocksdb_options_t* options);
-VARVE_C_STORED void rocksdb_options_set_optimize_manifest_for_recovery(rocksdb_options_t* options,
-                                                                       unsigned char value);
-VARVE_C_STORED int rocksdb_options_get_read_io_executor_threads(rocksdb_options_t* options);
-VARVE_C_STORED void rocksdb_options_set_read_io_executor_threads(rocksdb_options_t* options,
-                                                                 int value);
-VARVE_C_STORED unsigned char rocksdb_options_get_reuse_manifest_on_open(rocksdb_options_t* options);
-VARVE_C_STORED void rocksdb_options_set_reuse_manifest_on_open(rocksdb_options_t* options,
-                                                               unsigned char value);
-VARVE_C_STORED unsigned char rocksdb_options_get_use_direct_io_for_compaction_reads(
-    rocksdb_options_t* options);
-VARVE_C_STORED void rocksdb_options_set_use_direct_io_for_compaction_reads(
-    rocksdb_options_t* options, unsigned char value);
-VARVE_C_STORED unsigned char rocksdb_options_get_verify_manifest_content_on_close(
-    rocksdb_options_t* options);
-VARVE_C_STORED void rocksdb_options_set_verify_manifest_content_on_close(rocksdb_options_t* options,
-                                                                         unsigned char value);
-VARVE_C_STORED int rocksdb_options_get_wal_write_temperature(rocksdb_options_t* options);
-VARVE_C_STORED void rocksdb_options_set_wal_write_temperature(rocksdb_options_t* options,
-                                                              int value);
 
 // Sets of numbers: compaction styles and file types.
 VARVE_C_STORED void rocksdb_options_calculate_sst_write_lifetime_hint_set_add(
@@ -97,137 +73,72 @@ VARVE_C_STORED void rocksdb_options_checksum_handoff_file_types_remove(rocksdb_o
 
 // ---- Of column families ----
 
-/* There are no files of blobs, so that nothing would ever be in it: it is not used, nor refused. */
-VARVE_C_STORED void rocksdb_options_set_blob_cache(rocksdb_options_t* options,
-                                                   rocksdb_cache_t* blob_cache);
-VARVE_C_STORED uint32_t
-rocksdb_options_get_blob_direct_write_partitions(rocksdb_options_t* options);
-VARVE_C_STORED void rocksdb_options_set_blob_direct_write_partitions(rocksdb_options_t* options,
-                                                                     uint32_t value);
-VARVE_C_STORED unsigned char rocksdb_options_get_cf_allow_ingest_behind(rocksdb_options_t* options);
-VARVE_C_STORED void rocksdb_options_set_cf_allow_ingest_behind(rocksdb_options_t* options,
-                                                               unsigned char value);
-VARVE_C_STORED int rocksdb_options_get_default_temperature(rocksdb_options_t* options);
-VARVE_C_STORED void rocksdb_options_set_default_temperature(rocksdb_options_t* options, int value);
-VARVE_C_STORED int rocksdb_options_get_default_write_temperature(rocksdb_options_t* options);
-VARVE_C_STORED void rocksdb_options_set_default_write_temperature(rocksdb_options_t* options,
-                                                                  int value);
-VARVE_C_STORED unsigned char rocksdb_options_get_disallow_memtable_writes(
-    rocksdb_options_t* options);
-VARVE_C_STORED void rocksdb_options_set_disallow_memtable_writes(rocksdb_options_t* options,
-                                                                 unsigned char value);
-VARVE_C_STORED unsigned char rocksdb_options_get_enable_blob_direct_write(
-    rocksdb_options_t* options);
-VARVE_C_STORED void rocksdb_options_set_enable_blob_direct_write(rocksdb_options_t* options,
-                                                                 unsigned char value);
-VARVE_C_STORED double rocksdb_options_get_experimental_mempurge_threshold(
-    rocksdb_options_t* options);
-VARVE_C_STORED void rocksdb_options_set_experimental_mempurge_threshold(rocksdb_options_t* options,
-                                                                        double value);
-VARVE_C_STORED int rocksdb_options_get_last_level_temperature(rocksdb_options_t* options);
-VARVE_C_STORED void rocksdb_options_set_last_level_temperature(rocksdb_options_t* options,
-                                                               int value);
-VARVE_C_STORED int rocksdb_options_get_max_write_buffer_number_to_maintain(
-    rocksdb_options_t* options);
-VARVE_C_STORED void rocksdb_options_set_max_write_buffer_number_to_maintain(
-    rocksdb_options_t* options, int value);
-VARVE_C_STORED uint32_t
-rocksdb_options_get_memtable_avg_op_scan_flush_trigger(rocksdb_options_t* options);
-VARVE_C_STORED void rocksdb_options_set_memtable_avg_op_scan_flush_trigger(
-    rocksdb_options_t* options, uint32_t value);
-VARVE_C_STORED unsigned char rocksdb_options_get_memtable_batch_lookup_optimization(
-    rocksdb_options_t* options);
-VARVE_C_STORED void rocksdb_options_set_memtable_batch_lookup_optimization(
-    rocksdb_options_t* options, unsigned char value);
-VARVE_C_STORED uint32_t
-rocksdb_options_get_memtable_op_scan_flush_trigger(rocksdb_options_t* options);
-VARVE_C_STORED void rocksdb_options_set_memtable_op_scan_flush_trigger(rocksdb_options_t* options,
-                                                                       uint32_t value);
-VARVE_C_STORED unsigned char rocksdb_options_get_memtable_verify_per_key_checksum_on_seek(
-    rocksdb_options_t* options);
-VARVE_C_STORED void rocksdb_options_set_memtable_verify_per_key_checksum_on_seek(
-    rocksdb_options_t* options, unsigned char value);
-VARVE_C_STORED uint32_t
-rocksdb_options_get_min_tombstones_for_range_conversion(rocksdb_options_t* options);
-VARVE_C_STORED void rocksdb_options_set_min_tombstones_for_range_conversion(
-    rocksdb_options_t* options, uint32_t value);
-VARVE_C_STORED unsigned char rocksdb_options_get_paranoid_memory_checks(rocksdb_options_t* options);
-VARVE_C_STORED void rocksdb_options_set_paranoid_memory_checks(rocksdb_options_t* options,
-                                                               unsigned char value);
-VARVE_C_STORED uint64_t
-rocksdb_options_get_preclude_last_level_data_seconds(rocksdb_options_t* options);
-VARVE_C_STORED void rocksdb_options_set_preclude_last_level_data_seconds(rocksdb_options_t* options,
-                                                                         uint64_t value);
-VARVE_C_STORED int rocksdb_options_get_prepopulate_blob_cache(rocksdb_options_t* options);
-VARVE_C_STORED void rocksdb_options_set_prepopulate_blob_cache(rocksdb_options_t* options,
-                                                               int value);
-VARVE_C_STORED uint64_t
-rocksdb_options_get_preserve_internal_time_seconds(rocksdb_options_t* options);
-VARVE_C_STORED void rocksdb_options_set_preserve_internal_time_seconds(rocksdb_options_t* options,
-                                                                       uint64_t value);
-VARVE_C_STORED double rocksdb_options_get_read_triggered_compaction_threshold(
-    rocksdb_options_t* options);
-VARVE_C_STORED void rocksdb_options_set_read_triggered_compaction_threshold(
-    rocksdb_options_t* options, double value);
-VARVE_C_STORED unsigned char rocksdb_options_get_target_file_size_is_upper_bound(
-    rocksdb_options_t* options);
-VARVE_C_STORED void rocksdb_options_set_target_file_size_is_upper_bound(rocksdb_options_t* options,
-                                                                        unsigned char value);
-VARVE_C_STORED uint32_t rocksdb_options_get_uncache_aggressiveness(rocksdb_options_t* options);
-VARVE_C_STORED void rocksdb_options_set_uncache_aggressiveness(rocksdb_options_t* options,
-                                                               uint32_t value);
-VARVE_C_STORED int rocksdb_options_get_verify_output_flags(rocksdb_options_t* options);
-VARVE_C_STORED void rocksdb_options_set_verify_output_flags(rocksdb_options_t* options, int value);
+// Written by varve_c_api_writer from db/api/c/c_functions.inc.
+// clang-format off
+VARVE_C_STORED void rocksdb_options_set_blob_direct_write_partitions(rocksdb_options_t*, uint32_t);
+VARVE_C_STORED uint32_t rocksdb_options_get_blob_direct_write_partitions(rocksdb_options_t*);
+VARVE_C_STORED void rocksdb_options_set_disallow_memtable_writes(rocksdb_options_t*, unsigned char);
+VARVE_C_STORED unsigned char rocksdb_options_get_disallow_memtable_writes(rocksdb_options_t*);
+VARVE_C_STORED void rocksdb_options_set_enable_blob_direct_write(rocksdb_options_t*, unsigned char);
+VARVE_C_STORED unsigned char rocksdb_options_get_enable_blob_direct_write(rocksdb_options_t*);
+VARVE_C_STORED void rocksdb_options_set_experimental_mempurge_threshold(rocksdb_options_t*, double);
+VARVE_C_STORED double rocksdb_options_get_experimental_mempurge_threshold(rocksdb_options_t*);
+VARVE_C_STORED void rocksdb_options_set_max_write_buffer_number_to_maintain(rocksdb_options_t*, int);
+VARVE_C_STORED int rocksdb_options_get_max_write_buffer_number_to_maintain(rocksdb_options_t*);
+VARVE_C_STORED void rocksdb_options_set_memtable_avg_op_scan_flush_trigger(rocksdb_options_t*, uint32_t);
+VARVE_C_STORED uint32_t rocksdb_options_get_memtable_avg_op_scan_flush_trigger(rocksdb_options_t*);
+VARVE_C_STORED void rocksdb_options_set_memtable_batch_lookup_optimization(rocksdb_options_t*, unsigned char);
+VARVE_C_STORED unsigned char rocksdb_options_get_memtable_batch_lookup_optimization(rocksdb_options_t*);
+VARVE_C_STORED void rocksdb_options_set_memtable_op_scan_flush_trigger(rocksdb_options_t*, uint32_t);
+VARVE_C_STORED uint32_t rocksdb_options_get_memtable_op_scan_flush_trigger(rocksdb_options_t*);
+VARVE_C_STORED void rocksdb_options_set_memtable_verify_per_key_checksum_on_seek(rocksdb_options_t*, unsigned char);
+VARVE_C_STORED unsigned char rocksdb_options_get_memtable_verify_per_key_checksum_on_seek(rocksdb_options_t*);
+VARVE_C_STORED void rocksdb_options_set_min_tombstones_for_range_conversion(rocksdb_options_t*, uint32_t);
+VARVE_C_STORED uint32_t rocksdb_options_get_min_tombstones_for_range_conversion(rocksdb_options_t*);
+VARVE_C_STORED void rocksdb_options_set_paranoid_memory_checks(rocksdb_options_t*, unsigned char);
+VARVE_C_STORED unsigned char rocksdb_options_get_paranoid_memory_checks(rocksdb_options_t*);
+VARVE_C_STORED void rocksdb_options_set_preclude_last_level_data_seconds(rocksdb_options_t*, uint64_t);
+VARVE_C_STORED uint64_t rocksdb_options_get_preclude_last_level_data_seconds(rocksdb_options_t*);
+VARVE_C_STORED void rocksdb_options_set_preserve_internal_time_seconds(rocksdb_options_t*, uint64_t);
+VARVE_C_STORED uint64_t rocksdb_options_get_preserve_internal_time_seconds(rocksdb_options_t*);
+VARVE_C_STORED void rocksdb_options_set_read_triggered_compaction_threshold(rocksdb_options_t*, double);
+VARVE_C_STORED double rocksdb_options_get_read_triggered_compaction_threshold(rocksdb_options_t*);
+VARVE_C_STORED void rocksdb_options_set_target_file_size_is_upper_bound(rocksdb_options_t*, unsigned char);
+VARVE_C_STORED unsigned char rocksdb_options_get_target_file_size_is_upper_bound(rocksdb_options_t*);
+VARVE_C_STORED void rocksdb_options_set_uncache_aggressiveness(rocksdb_options_t*, uint32_t);
+VARVE_C_STORED uint32_t rocksdb_options_get_uncache_aggressiveness(rocksdb_options_t*);
+VARVE_C_STORED void rocksdb_options_set_verify_output_flags(rocksdb_options_t*, int);
+VARVE_C_STORED int rocksdb_options_get_verify_output_flags(rocksdb_options_t*);
+VARVE_C_STORED void rocksdb_options_set_lowest_used_cache_tier(rocksdb_options_t*, int);
+VARVE_C_STORED int rocksdb_options_get_lowest_used_cache_tier(rocksdb_options_t*);
 
 // Varve has fields for these two: see varve/advanced_options.h and varve/options.h.
-VARVE_C_API uint32_t
-rocksdb_options_get_bottommost_file_compaction_delay(rocksdb_options_t* options);
-VARVE_C_API void rocksdb_options_set_bottommost_file_compaction_delay(rocksdb_options_t* options,
-                                                                      uint32_t value);
-VARVE_C_API unsigned char rocksdb_options_get_skip_checking_sst_file_sizes_on_db_open(
-    rocksdb_options_t* options);
-VARVE_C_API void rocksdb_options_set_skip_checking_sst_file_sizes_on_db_open(
-    rocksdb_options_t* options, unsigned char value);
+VARVE_C_API void rocksdb_options_set_bottommost_file_compaction_delay(rocksdb_options_t*, uint32_t);
+VARVE_C_API uint32_t rocksdb_options_get_bottommost_file_compaction_delay(rocksdb_options_t*);
+VARVE_C_API void rocksdb_options_set_skip_checking_sst_file_sizes_on_db_open(rocksdb_options_t*, unsigned char);
+VARVE_C_API unsigned char rocksdb_options_get_skip_checking_sst_file_sizes_on_db_open(rocksdb_options_t*);
+VARVE_C_STORED void rocksdb_cuckoo_options_set_cuckoo_block_size(rocksdb_cuckoo_table_options_t*, uint32_t);
+VARVE_C_STORED uint32_t rocksdb_cuckoo_options_get_cuckoo_block_size(rocksdb_cuckoo_table_options_t*);
+VARVE_C_STORED void rocksdb_cuckoo_options_set_hash_ratio(rocksdb_cuckoo_table_options_t*, double);
+VARVE_C_STORED void rocksdb_cuckoo_options_set_hash_table_ratio(rocksdb_cuckoo_table_options_t*, double);
+VARVE_C_STORED double rocksdb_cuckoo_options_get_hash_table_ratio(rocksdb_cuckoo_table_options_t*);
+VARVE_C_STORED void rocksdb_cuckoo_options_set_identity_as_first_hash(rocksdb_cuckoo_table_options_t*, unsigned char);
+VARVE_C_STORED unsigned char rocksdb_cuckoo_options_get_identity_as_first_hash(rocksdb_cuckoo_table_options_t*);
+VARVE_C_STORED void rocksdb_cuckoo_options_set_max_search_depth(rocksdb_cuckoo_table_options_t*, uint32_t);
+VARVE_C_STORED uint32_t rocksdb_cuckoo_options_get_max_search_depth(rocksdb_cuckoo_table_options_t*);
+VARVE_C_STORED void rocksdb_cuckoo_options_set_use_module_hash(rocksdb_cuckoo_table_options_t*, unsigned char);
+VARVE_C_STORED unsigned char rocksdb_cuckoo_options_get_use_module_hash(rocksdb_cuckoo_table_options_t*);
+// clang-format on
 
-// Options for other formats of tables and memtables.
+// Options for cuckoo tables, which Varve refuses.
 VARVE_C_STORED rocksdb_cuckoo_table_options_t* rocksdb_cuckoo_options_create(void);
-VARVE_C_STORED uint32_t
-rocksdb_cuckoo_options_get_cuckoo_block_size(rocksdb_cuckoo_table_options_t* options);
-VARVE_C_STORED void rocksdb_cuckoo_options_set_cuckoo_block_size(
-    rocksdb_cuckoo_table_options_t* options, uint32_t value);
 VARVE_C_STORED void rocksdb_cuckoo_options_destroy(rocksdb_cuckoo_table_options_t* options);
-VARVE_C_STORED void rocksdb_cuckoo_options_set_hash_ratio(rocksdb_cuckoo_table_options_t* options,
-                                                          double value);
-VARVE_C_STORED double rocksdb_cuckoo_options_get_hash_table_ratio(
-    rocksdb_cuckoo_table_options_t* options);
-VARVE_C_STORED void rocksdb_cuckoo_options_set_hash_table_ratio(
-    rocksdb_cuckoo_table_options_t* options, double value);
-VARVE_C_STORED unsigned char rocksdb_cuckoo_options_get_identity_as_first_hash(
-    rocksdb_cuckoo_table_options_t* options);
-VARVE_C_STORED void rocksdb_cuckoo_options_set_identity_as_first_hash(
-    rocksdb_cuckoo_table_options_t* options, unsigned char value);
-VARVE_C_STORED uint32_t
-rocksdb_cuckoo_options_get_max_search_depth(rocksdb_cuckoo_table_options_t* options);
-VARVE_C_STORED void rocksdb_cuckoo_options_set_max_search_depth(
-    rocksdb_cuckoo_table_options_t* options, uint32_t value);
-VARVE_C_STORED unsigned char rocksdb_cuckoo_options_get_use_module_hash(
-    rocksdb_cuckoo_table_options_t* options);
-VARVE_C_STORED void rocksdb_cuckoo_options_set_use_module_hash(
-    rocksdb_cuckoo_table_options_t* options, unsigned char value);
 VARVE_C_STORED void rocksdb_options_set_cuckoo_table_factory(
     rocksdb_options_t* options, rocksdb_cuckoo_table_options_t* table_options);
-VARVE_C_STORED void rocksdb_options_set_hash_link_list_rep(rocksdb_options_t* options,
-                                                           size_t bucket_count);
-VARVE_C_STORED void rocksdb_options_set_hash_skip_list_rep(rocksdb_options_t* options,
-                                                           size_t bucket_count, int32_t height,
-                                                           int32_t branching_factor);
-VARVE_C_STORED void rocksdb_options_set_plain_table_factory(
-    rocksdb_options_t* options, uint32_t user_key_len, int bloom_bits_per_key,
-    double hash_table_ratio, size_t index_sparseness, size_t huge_page_tlb_size, char encoding_type,
-    unsigned char full_scan_mode, unsigned char store_index_in_file);
 
-// This is a preset for universal compaction, which Varve does not have, nor FIFO.
-VARVE_C_STORED void rocksdb_options_optimize_universal_style_compaction(
+// This is a preset for universal compaction: write buffers of a quarter of the budget, six at most,
+// two merged; 80 percent of the data is compressed.
+VARVE_C_API void rocksdb_options_optimize_universal_style_compaction(
     rocksdb_options_t* options, uint64_t memtable_memory_budget);
 
 // ---- Of tables ----
@@ -243,62 +154,43 @@ VARVE_C_STORED const char* rocksdb_block_based_options_get_user_defined_index_fa
 VARVE_C_STORED void rocksdb_block_based_options_clear_user_defined_index_factory(
     rocksdb_block_based_table_options_t* options);
 
-// ---- Of styles of compaction that opening refuses ----
+// ---- More of compaction styles ----
 
-VARVE_C_STORED uint64_t
-rocksdb_fifo_compaction_options_get_age_for_warm(rocksdb_fifo_compaction_options_t* options);
-VARVE_C_STORED void rocksdb_fifo_compaction_options_set_age_for_warm(
-    rocksdb_fifo_compaction_options_t* options, uint64_t value);
-VARVE_C_STORED unsigned char
-rocksdb_fifo_compaction_options_get_allow_trivial_copy_when_change_temperature(
-    rocksdb_fifo_compaction_options_t* options);
-VARVE_C_STORED void rocksdb_fifo_compaction_options_set_allow_trivial_copy_when_change_temperature(
-    rocksdb_fifo_compaction_options_t* options, unsigned char value);
-VARVE_C_STORED uint64_t
-rocksdb_fifo_compaction_options_get_max_data_files_size(rocksdb_fifo_compaction_options_t* fifo);
-VARVE_C_STORED void rocksdb_fifo_compaction_options_set_max_data_files_size(
-    rocksdb_fifo_compaction_options_t* fifo, uint64_t size);
-VARVE_C_STORED uint64_t rocksdb_fifo_compaction_options_get_trivial_copy_buffer_size(
-    rocksdb_fifo_compaction_options_t* options);
-VARVE_C_STORED void rocksdb_fifo_compaction_options_set_trivial_copy_buffer_size(
-    rocksdb_fifo_compaction_options_t* options, uint64_t value);
-VARVE_C_STORED unsigned char rocksdb_fifo_compaction_options_get_use_kv_ratio_compaction(
-    rocksdb_fifo_compaction_options_t* fifo);
-VARVE_C_STORED void rocksdb_fifo_compaction_options_set_use_kv_ratio_compaction(
-    rocksdb_fifo_compaction_options_t* fifo, unsigned char use_kv_ratio_compaction);
-VARVE_C_STORED int rocksdb_universal_compaction_options_get_max_read_amp(
-    rocksdb_universal_compaction_options_t* options);
-VARVE_C_STORED void rocksdb_universal_compaction_options_set_max_read_amp(
-    rocksdb_universal_compaction_options_t* options, int value);
-VARVE_C_STORED unsigned char rocksdb_universal_compaction_options_get_reduce_file_locking(
-    rocksdb_universal_compaction_options_t* options);
-VARVE_C_STORED void rocksdb_universal_compaction_options_set_reduce_file_locking(
-    rocksdb_universal_compaction_options_t* options, unsigned char value);
+// Written by varve_c_api_writer from db/api/c/c_functions.inc.
+// clang-format off
+VARVE_C_API void rocksdb_fifo_compaction_options_set_age_for_warm(rocksdb_fifo_compaction_options_t*, uint64_t);
+VARVE_C_API uint64_t rocksdb_fifo_compaction_options_get_age_for_warm(rocksdb_fifo_compaction_options_t*);
+VARVE_C_STORED void rocksdb_fifo_compaction_options_set_allow_trivial_copy_when_change_temperature(rocksdb_fifo_compaction_options_t*, unsigned char);
+VARVE_C_STORED unsigned char rocksdb_fifo_compaction_options_get_allow_trivial_copy_when_change_temperature(rocksdb_fifo_compaction_options_t*);
+VARVE_C_API void rocksdb_fifo_compaction_options_set_max_data_files_size(rocksdb_fifo_compaction_options_t*, uint64_t);
+VARVE_C_API uint64_t rocksdb_fifo_compaction_options_get_max_data_files_size(rocksdb_fifo_compaction_options_t*);
+VARVE_C_STORED void rocksdb_fifo_compaction_options_set_trivial_copy_buffer_size(rocksdb_fifo_compaction_options_t*, uint64_t);
+VARVE_C_STORED uint64_t rocksdb_fifo_compaction_options_get_trivial_copy_buffer_size(rocksdb_fifo_compaction_options_t*);
+VARVE_C_API void rocksdb_fifo_compaction_options_set_use_kv_ratio_compaction(rocksdb_fifo_compaction_options_t*, unsigned char);
+VARVE_C_API unsigned char rocksdb_fifo_compaction_options_get_use_kv_ratio_compaction(rocksdb_fifo_compaction_options_t*);
+VARVE_C_API void rocksdb_universal_compaction_options_set_max_read_amp(rocksdb_universal_compaction_options_t*, int);
+VARVE_C_API int rocksdb_universal_compaction_options_get_max_read_amp(rocksdb_universal_compaction_options_t*);
+VARVE_C_STORED void rocksdb_universal_compaction_options_set_reduce_file_locking(rocksdb_universal_compaction_options_t*, unsigned char);
+VARVE_C_STORED unsigned char rocksdb_universal_compaction_options_get_reduce_file_locking(rocksdb_universal_compaction_options_t*);
+// clang-format on
 
 // ---- Of single calls ----
 
-// force_atomic_flush other than 0 is NotSupported; listeners are never waited for. There are no
-// blob files to collect or to count.
-VARVE_C_STORED double rocksdb_compactoptions_get_blob_garbage_collection_age_cutoff(
-    rocksdb_compactoptions_t* options);
-VARVE_C_STORED void rocksdb_compactoptions_set_blob_garbage_collection_age_cutoff(
-    rocksdb_compactoptions_t* options, double value);
-VARVE_C_STORED int rocksdb_compactoptions_get_blob_garbage_collection_policy(
-    rocksdb_compactoptions_t* options);
-VARVE_C_STORED void rocksdb_compactoptions_set_blob_garbage_collection_policy(
-    rocksdb_compactoptions_t* options, int value);
-VARVE_C_STORED unsigned char rocksdb_flushoptions_get_force_atomic_flush(
-    rocksdb_flushoptions_t* options);
-VARVE_C_STORED void rocksdb_flushoptions_set_force_atomic_flush(rocksdb_flushoptions_t* options,
-                                                                unsigned char value);
-VARVE_C_STORED unsigned char rocksdb_flushoptions_get_listener_wait(
-    rocksdb_flushoptions_t* options);
-VARVE_C_STORED void rocksdb_flushoptions_set_listener_wait(rocksdb_flushoptions_t* options,
-                                                           unsigned char value);
-VARVE_C_STORED unsigned char rocksdb_size_approximation_options_get_include_blob_files(
-    rocksdb_size_approximation_options_t* options);
-VARVE_C_STORED void rocksdb_size_approximation_options_set_include_blob_files(
-    rocksdb_size_approximation_options_t* options, unsigned char value);
+// Written by varve_c_api_writer from db/api/c/c_functions.inc.
+// clang-format off
+// force_atomic_flush other than 0 is NotSupported; listeners are never waited for. Sizes leave blob
+// files out.
+VARVE_C_API void rocksdb_compactoptions_set_blob_garbage_collection_age_cutoff(rocksdb_compactoptions_t*, double);
+VARVE_C_API double rocksdb_compactoptions_get_blob_garbage_collection_age_cutoff(rocksdb_compactoptions_t*);
+VARVE_C_API void rocksdb_compactoptions_set_blob_garbage_collection_policy(rocksdb_compactoptions_t*, int);
+VARVE_C_API int rocksdb_compactoptions_get_blob_garbage_collection_policy(rocksdb_compactoptions_t*);
+VARVE_C_STORED void rocksdb_flushoptions_set_force_atomic_flush(rocksdb_flushoptions_t*, unsigned char);
+VARVE_C_STORED unsigned char rocksdb_flushoptions_get_force_atomic_flush(rocksdb_flushoptions_t*);
+VARVE_C_STORED void rocksdb_flushoptions_set_listener_wait(rocksdb_flushoptions_t*, unsigned char);
+VARVE_C_STORED unsigned char rocksdb_flushoptions_get_listener_wait(rocksdb_flushoptions_t*);
+VARVE_C_STORED void rocksdb_size_approximation_options_set_include_blob_files(rocksdb_size_approximation_options_t*, unsigned char);
+VARVE_C_STORED unsigned char rocksdb_size_approximation_options_get_include_blob_files(rocksdb_size_approximation_options_t*);
+// clang-format on
 
 // `managed` (RocksDB 7) is ignored, as in RocksDB. request_id is stored for traces, which do not
 // exist.

@@ -31,31 +31,39 @@ VARVE_C_API uint64_t rocksdb_options_statistics_get_ticker_count(rocksdb_options
 VARVE_C_API void rocksdb_options_statistics_get_histogram_data(
     rocksdb_options_t* options, uint32_t histogram_type,
     rocksdb_statistics_histogram_data_t* const data);
+
+// Written by varve_c_api_writer from db/api/c/c_functions.inc.
+// clang-format off
 VARVE_C_API rocksdb_statistics_histogram_data_t* rocksdb_statistics_histogram_data_create(void);
-VARVE_C_API void rocksdb_statistics_histogram_data_destroy(
-    rocksdb_statistics_histogram_data_t* data);
-VARVE_C_API double rocksdb_statistics_histogram_data_get_median(
-    rocksdb_statistics_histogram_data_t* options);
-VARVE_C_API double rocksdb_statistics_histogram_data_get_p95(
-    rocksdb_statistics_histogram_data_t* options);
-VARVE_C_API double rocksdb_statistics_histogram_data_get_p99(
-    rocksdb_statistics_histogram_data_t* options);
-VARVE_C_API double rocksdb_statistics_histogram_data_get_average(
-    rocksdb_statistics_histogram_data_t* options);
-VARVE_C_API double rocksdb_statistics_histogram_data_get_std_dev(
-    rocksdb_statistics_histogram_data_t* options);
-VARVE_C_API double rocksdb_statistics_histogram_data_get_max(
-    rocksdb_statistics_histogram_data_t* options);
-VARVE_C_API uint64_t
-rocksdb_statistics_histogram_data_get_count(rocksdb_statistics_histogram_data_t* options);
-VARVE_C_API uint64_t
-rocksdb_statistics_histogram_data_get_sum(rocksdb_statistics_histogram_data_t* options);
-VARVE_C_API double rocksdb_statistics_histogram_data_get_min(
-    rocksdb_statistics_histogram_data_t* options);
+VARVE_C_API void rocksdb_statistics_histogram_data_destroy(rocksdb_statistics_histogram_data_t*);
+VARVE_C_API double rocksdb_statistics_histogram_data_get_median(rocksdb_statistics_histogram_data_t*);
+VARVE_C_API double rocksdb_statistics_histogram_data_get_p95(rocksdb_statistics_histogram_data_t*);
+VARVE_C_API double rocksdb_statistics_histogram_data_get_p99(rocksdb_statistics_histogram_data_t*);
+VARVE_C_API double rocksdb_statistics_histogram_data_get_average(rocksdb_statistics_histogram_data_t*);
+VARVE_C_API double rocksdb_statistics_histogram_data_get_std_dev(rocksdb_statistics_histogram_data_t*);
+VARVE_C_API double rocksdb_statistics_histogram_data_get_max(rocksdb_statistics_histogram_data_t*);
+VARVE_C_API uint64_t rocksdb_statistics_histogram_data_get_count(rocksdb_statistics_histogram_data_t*);
+VARVE_C_API uint64_t rocksdb_statistics_histogram_data_get_sum(rocksdb_statistics_histogram_data_t*);
+VARVE_C_API double rocksdb_statistics_histogram_data_get_min(rocksdb_statistics_histogram_data_t*);
+// clang-format on
+
+// ---- Metrics texts ----
+
+// These functions (varve/utilities/metrics.h) are not in RocksDB.
+
+// Return all metrics of a database with the default options, as Prometheus's text or as JSON: a
+// malloc'ed, zero-terminated text, or null with an error.
+VARVE_C_API char* rocksdb_metrics_text(rocksdb_t* db, char** errptr);
+VARVE_C_API char* rocksdb_metrics_json(rocksdb_t* db, char** errptr);
+
+// Writes the text to the file `path`, which is replaced at once.
+VARVE_C_API void rocksdb_metrics_dump(rocksdb_t* db, const char* path, char** errptr);
 
 // ---- Perf context ----
 
-// The metrics of rocksdb_perfcontext_metric.
+// The metrics of rocksdb_perfcontext_metric, the fields of varve::PerfContext, whose header says
+// what they count and which stay zero. The last ones, from rocksdb_data_block_read_byte on, are
+// RocksDB's only and are 0.
 enum {
   rocksdb_user_key_comparison_count = 0,
   rocksdb_block_cache_hit_count,
@@ -150,6 +158,7 @@ VARVE_C_API void rocksdb_set_perf_level(int level);
 
 // Returns the context of the calling thread, for use on that thread only.
 VARVE_C_API rocksdb_perfcontext_t* rocksdb_perfcontext_create(void);
+// Sets all counters of the calling thread to zero.
 VARVE_C_API void rocksdb_perfcontext_reset(rocksdb_perfcontext_t* context);
 
 // Returns a malloc'ed text.
@@ -158,7 +167,11 @@ VARVE_C_API char* rocksdb_perfcontext_report(rocksdb_perfcontext_t* context,
 
 // `metric` is a number of the enum above; the result is 0 for one that is not counted here.
 VARVE_C_API uint64_t rocksdb_perfcontext_metric(rocksdb_perfcontext_t* context, int metric);
-VARVE_C_API void rocksdb_perfcontext_destroy(rocksdb_perfcontext_t* context);
+
+// Written by varve_c_api_writer from db/api/c/c_functions.inc.
+// clang-format off
+VARVE_C_API void rocksdb_perfcontext_destroy(rocksdb_perfcontext_t*);
+// clang-format on
 
 #ifdef __cplusplus
 }  // extern "C"

@@ -52,45 +52,38 @@ VARVE_C_STORED const char* rocksdb_compactionservice_scheduleresponse_get_schedu
 VARVE_C_STORED void rocksdb_compactionservice_scheduleresponse_t_destroy(
     rocksdb_compactionservice_scheduleresponse_t* response);
 
+// Written by varve_c_api_writer from db/api/c/c_functions.inc.
+// clang-format off
 // Information about a job, valid during the callback that gets it. There are no jobs.
-VARVE_C_REFUSED int rocksdb_compactionservice_jobinfo_t_get_base_input_level(
-    const rocksdb_compactionservice_jobinfo_t* info);
-VARVE_C_REFUSED uint32_t
-rocksdb_compactionservice_jobinfo_t_get_cf_id(const rocksdb_compactionservice_jobinfo_t* info);
-VARVE_C_REFUSED const char* rocksdb_compactionservice_jobinfo_t_get_cf_name(
-    const rocksdb_compactionservice_jobinfo_t* info, size_t* len);
-VARVE_C_REFUSED int rocksdb_compactionservice_jobinfo_t_get_compaction_reason(
-    const rocksdb_compactionservice_jobinfo_t* info);
-VARVE_C_REFUSED const char* rocksdb_compactionservice_jobinfo_t_get_db_id(
-    const rocksdb_compactionservice_jobinfo_t* info, size_t* len);
-VARVE_C_REFUSED const char* rocksdb_compactionservice_jobinfo_t_get_db_name(
-    const rocksdb_compactionservice_jobinfo_t* info, size_t* len);
-VARVE_C_REFUSED const char* rocksdb_compactionservice_jobinfo_t_get_db_session_id(
-    const rocksdb_compactionservice_jobinfo_t* info, size_t* len);
-VARVE_C_REFUSED unsigned char rocksdb_compactionservice_jobinfo_t_is_bottommost_level(
-    const rocksdb_compactionservice_jobinfo_t* info);
-VARVE_C_REFUSED unsigned char rocksdb_compactionservice_jobinfo_t_is_full_compaction(
-    const rocksdb_compactionservice_jobinfo_t* info);
-VARVE_C_REFUSED unsigned char rocksdb_compactionservice_jobinfo_t_is_manual_compaction(
-    const rocksdb_compactionservice_jobinfo_t* info);
-VARVE_C_REFUSED uint64_t
-rocksdb_compactionservice_jobinfo_t_get_job_id(const rocksdb_compactionservice_jobinfo_t* info);
-VARVE_C_REFUSED int rocksdb_compactionservice_jobinfo_t_get_output_level(
-    const rocksdb_compactionservice_jobinfo_t* info);
-VARVE_C_REFUSED int rocksdb_compactionservice_jobinfo_t_get_priority(
-    const rocksdb_compactionservice_jobinfo_t* info);
+VARVE_C_REFUSED int rocksdb_compactionservice_jobinfo_t_get_base_input_level(const rocksdb_compactionservice_jobinfo_t*);
+VARVE_C_REFUSED uint32_t rocksdb_compactionservice_jobinfo_t_get_cf_id(const rocksdb_compactionservice_jobinfo_t*);
+VARVE_C_REFUSED const char* rocksdb_compactionservice_jobinfo_t_get_cf_name(const rocksdb_compactionservice_jobinfo_t*, size_t*);
+VARVE_C_REFUSED int rocksdb_compactionservice_jobinfo_t_get_compaction_reason(const rocksdb_compactionservice_jobinfo_t*);
+VARVE_C_REFUSED const char* rocksdb_compactionservice_jobinfo_t_get_db_id(const rocksdb_compactionservice_jobinfo_t*, size_t*);
+VARVE_C_REFUSED const char* rocksdb_compactionservice_jobinfo_t_get_db_name(const rocksdb_compactionservice_jobinfo_t*, size_t*);
+VARVE_C_REFUSED const char* rocksdb_compactionservice_jobinfo_t_get_db_session_id(const rocksdb_compactionservice_jobinfo_t*, size_t*);
+VARVE_C_REFUSED unsigned char rocksdb_compactionservice_jobinfo_t_is_bottommost_level(const rocksdb_compactionservice_jobinfo_t*);
+VARVE_C_REFUSED unsigned char rocksdb_compactionservice_jobinfo_t_is_full_compaction(const rocksdb_compactionservice_jobinfo_t*);
+VARVE_C_REFUSED unsigned char rocksdb_compactionservice_jobinfo_t_is_manual_compaction(const rocksdb_compactionservice_jobinfo_t*);
+VARVE_C_REFUSED uint64_t rocksdb_compactionservice_jobinfo_t_get_job_id(const rocksdb_compactionservice_jobinfo_t*);
+VARVE_C_REFUSED int rocksdb_compactionservice_jobinfo_t_get_output_level(const rocksdb_compactionservice_jobinfo_t*);
+VARVE_C_REFUSED int rocksdb_compactionservice_jobinfo_t_get_priority(const rocksdb_compactionservice_jobinfo_t*);
+// clang-format on
 
 // ---- The other side ----
 
+// Written by varve_c_api_writer from db/api/c/c_functions.inc.
+// clang-format off
 // Returns null and the error NotSupported.
-VARVE_C_REFUSED char* rocksdb_open_and_compact_with_options(
-    const rocksdb_open_and_compact_options_t* options, const char* db_path,
-    const char* output_directory, const char* input, size_t input_len, size_t* output_len,
-    const rocksdb_compaction_service_options_override_t* override_options, char** errptr);
-VARVE_C_REFUSED char* rocksdb_open_and_compact(
-    const char* db_path, const char* output_directory, const char* input, size_t input_len,
-    size_t* output_len, const rocksdb_compaction_service_options_override_t* override_options,
-    char** errptr);
+VARVE_C_REFUSED char* rocksdb_open_and_compact_with_options(const rocksdb_open_and_compact_options_t*, const char*, const char*, const char*, size_t, size_t* size, const rocksdb_compaction_service_options_override_t*, char** errptr);
+VARVE_C_REFUSED char* rocksdb_open_and_compact(const char*, const char*, const char*, size_t, size_t* size, const rocksdb_compaction_service_options_override_t*, char** errptr);
+VARVE_C_STORED rocksdb_compaction_service_options_override_t* rocksdb_compaction_service_options_override_create(void);
+VARVE_C_STORED void rocksdb_compaction_service_options_override_destroy(rocksdb_compaction_service_options_override_t*);
+VARVE_C_STORED void rocksdb_open_and_compact_options_set_allow_resumption(rocksdb_open_and_compact_options_t*, unsigned char);
+VARVE_C_STORED unsigned char rocksdb_open_and_compact_options_get_allow_resumption(rocksdb_open_and_compact_options_t*);
+VARVE_C_STORED rocksdb_open_and_compact_options_t* rocksdb_open_and_compact_options_create(void);
+VARVE_C_STORED void rocksdb_open_and_compact_options_destroy(rocksdb_open_and_compact_options_t*);
+// clang-format on
 
 // The values are stored. Handles are shared in the same way as by options.
 VARVE_C_STORED void rocksdb_compaction_service_options_override_add_event_listener(
@@ -114,13 +107,9 @@ VARVE_C_STORED void rocksdb_compaction_service_options_override_set_comparator(
     rocksdb_comparator_t* comparator);
 VARVE_C_STORED rocksdb_compaction_service_options_override_t*
 rocksdb_compaction_service_options_override_create_from_options(rocksdb_options_t* option);
-VARVE_C_STORED rocksdb_compaction_service_options_override_t*
-rocksdb_compaction_service_options_override_create(void);
 VARVE_C_STORED void rocksdb_compaction_service_options_override_set_cuckoo_table_factory(
     rocksdb_compaction_service_options_override_t* override_options,
     rocksdb_cuckoo_table_options_t* table_options);
-VARVE_C_STORED void rocksdb_compaction_service_options_override_destroy(
-    rocksdb_compaction_service_options_override_t* override_options);
 VARVE_C_STORED void rocksdb_compaction_service_options_override_set_env(
     rocksdb_compaction_service_options_override_t* override_options, rocksdb_env_t* env);
 VARVE_C_STORED void rocksdb_compaction_service_options_override_set_file_checksum_gen_factory(
@@ -146,15 +135,8 @@ VARVE_C_STORED unsigned char* rocksdb_open_and_compact_canceled_create(void);
 VARVE_C_STORED void rocksdb_open_and_compact_canceled_destroy(unsigned char* canceled);
 VARVE_C_STORED void rocksdb_open_and_compact_canceled_set(unsigned char* canceled,
                                                           unsigned char value);
-VARVE_C_STORED unsigned char rocksdb_open_and_compact_options_get_allow_resumption(
-    rocksdb_open_and_compact_options_t* options);
-VARVE_C_STORED void rocksdb_open_and_compact_options_set_allow_resumption(
-    rocksdb_open_and_compact_options_t* options, unsigned char allow_resumption);
 VARVE_C_STORED void rocksdb_open_and_compact_options_set_canceled(
     rocksdb_open_and_compact_options_t* options, unsigned char* canceled);
-VARVE_C_STORED rocksdb_open_and_compact_options_t* rocksdb_open_and_compact_options_create(void);
-VARVE_C_STORED void rocksdb_open_and_compact_options_destroy(
-    rocksdb_open_and_compact_options_t* options);
 
 #ifdef __cplusplus
 }  // extern "C"

@@ -9,14 +9,15 @@
 
 // Each exported function has one of these marks, which says what to expect of it (README.md lists
 // all functions):
-//   VARVE_C_API      The function does what it says.
-//   VARVE_C_STORED   The function only stores a value and returns it, because the mechanism does
-//   not
-//                    exist. If the value would change a result, opening, or the call that gets the
-//                    handle, returns NotSupported and names it.
-//   VARVE_C_REFUSED  The function belongs to a missing feature: it reports NotSupported where it
-//   can
-//                    return an error, and otherwise does nothing or returns null or 0.
+//
+// VARVE_C_API: the function does what its comment says.
+//
+// VARVE_C_STORED: the function only stores a value and returns it, because the mechanism does not
+// exist. If the value would change a result, opening, or the call that gets the handle, returns
+// NotSupported and names it.
+//
+// VARVE_C_REFUSED: the function belongs to a missing feature. It reports NotSupported where it can
+// return an error, and otherwise does nothing or returns null or 0.
 #define VARVE_C_API __attribute__((visibility("default")))
 #define VARVE_C_STORED VARVE_C_API
 #define VARVE_C_REFUSED VARVE_C_API
@@ -25,7 +26,9 @@
 extern "C" {
 #endif
 
-// Opaque handles.
+// Opaque handles. A program gets them from functions named ..._create or ..._open and gives each
+// back to the function named ..._destroy, ..._close or ..._release of its type, once. Handles of
+// the same name share nothing but their type.
 typedef struct rocksdb_t rocksdb_t;
 typedef struct rocksdb_snapshot_t rocksdb_snapshot_t;
 typedef struct rocksdb_column_family_handle_t rocksdb_column_family_handle_t;
@@ -73,11 +76,15 @@ typedef struct rocksdb_statistics_histogram_data_t rocksdb_statistics_histogram_
 typedef struct rocksdb_backup_engine_t rocksdb_backup_engine_t;
 typedef struct rocksdb_backup_engine_info_t rocksdb_backup_engine_info_t;
 typedef struct rocksdb_backup_engine_options_t rocksdb_backup_engine_options_t;
+typedef struct rocksdb_copy_plan_options_t rocksdb_copy_plan_options_t;
+typedef struct rocksdb_copy_plan_t rocksdb_copy_plan_t;
 typedef struct rocksdb_blob_file_addition_info_t rocksdb_blob_file_addition_info_t;
 typedef struct rocksdb_blob_file_garbage_info_t rocksdb_blob_file_garbage_info_t;
 typedef struct rocksdb_block_cache_trace_options_t rocksdb_block_cache_trace_options_t;
 typedef struct rocksdb_block_cache_trace_writer_options_t
     rocksdb_block_cache_trace_writer_options_t;
+typedef struct rocksdb_change_stream_t rocksdb_change_stream_t;
+typedef struct rocksdb_change_stream_options_t rocksdb_change_stream_options_t;
 typedef struct rocksdb_checkpoint_t rocksdb_checkpoint_t;
 typedef struct rocksdb_column_family_metadata_options_t rocksdb_column_family_metadata_options_t;
 typedef struct rocksdb_compaction_file_info_t rocksdb_compaction_file_info_t;
@@ -132,6 +139,7 @@ typedef struct rocksdb_wal_files_t rocksdb_wal_files_t;
 typedef struct rocksdb_wal_iterator_t rocksdb_wal_iterator_t;
 typedef struct rocksdb_wal_readoptions_t rocksdb_wal_readoptions_t;
 typedef struct rocksdb_walfilter_t rocksdb_walfilter_t;
+typedef struct rocksdb_widecolumns_t rocksdb_widecolumns_t;
 typedef struct rocksdb_writebatch_wi_t rocksdb_writebatch_wi_t;
 typedef struct rocksdb_writestallcondition_t rocksdb_writestallcondition_t;
 typedef struct rocksdb_writestallinfo_t rocksdb_writestallinfo_t;
@@ -143,13 +151,15 @@ typedef struct rocksdb_seqfile_t rocksdb_seqfile_t;
 typedef struct rocksdb_writablefile_t rocksdb_writablefile_t;
 typedef void (*rocksdb_logger_logv_cb)(void*, uint32_t log_level, const char*);
 
-// Bytes owned by someone else, passed by value.
+// Bytes owned by someone else, passed by value. The function that returns it says how long they
+// live.
 typedef struct rocksdb_slice_t {
   const char* data;
   size_t size;
 } rocksdb_slice_t;
 
-// Compression codecs.
+// Compression codecs, the numbers of varve::CompressionType. Those that a build lacks are refused
+// when a database is opened.
 enum {
   rocksdb_no_compression = 0,
   rocksdb_snappy_compression = 1,
@@ -161,7 +171,7 @@ enum {
   rocksdb_zstd_compression = 7
 };
 
-// Says how opening treats a damaged log.
+// Says how opening treats a damaged log: varve::WALRecoveryMode.
 enum {
   rocksdb_tolerate_corrupted_tail_records_recovery = 0,
   rocksdb_absolute_consistency_recovery = 1,
@@ -169,13 +179,14 @@ enum {
   rocksdb_skip_any_corrupted_records_recovery = 3
 };
 
+// Says how tables are merged: varve::CompactionStyle. 3 is kCompactionStyleNone.
 enum {
   rocksdb_level_compaction = 0,
   rocksdb_universal_compaction = 1,
   rocksdb_fifo_compaction = 2
 };
 
-// Says which files of a level are compacted first.
+// Says which files of a level are compacted first: varve::CompactionPri.
 enum {
   rocksdb_k_by_compensated_size_compaction_pri = 0,
   rocksdb_k_oldest_largest_seq_first_compaction_pri = 1,
@@ -184,22 +195,26 @@ enum {
   rocksdb_k_round_robin_compaction_pri = 4
 };
 
+// Says how universal compaction ends a selection of runs: varve::CompactionStopStyle.
 enum {
   rocksdb_similar_size_compaction_stop_style = 0,
   rocksdb_total_size_compaction_stop_style = 1
 };
 
+// Form of the index of new tables: BlockBasedTableOptions::IndexType.
 enum {
   rocksdb_block_based_table_index_type_binary_search = 0,
   rocksdb_block_based_table_index_type_hash_search = 1,
   rocksdb_block_based_table_index_type_two_level_index_search = 2
 };
 
+// Form of the index within data blocks: BlockBasedTableOptions::DataBlockIndexType.
 enum {
   rocksdb_block_based_table_data_block_index_type_binary_search = 0,
   rocksdb_block_based_table_data_block_index_type_binary_search_and_hash = 1
 };
 
+// Says how index blocks are searched; has no effect here.
 enum {
   rocksdb_block_based_table_index_block_search_type_binary = 0,
   rocksdb_block_based_table_index_block_search_type_interpolation = 1,
@@ -242,9 +257,10 @@ enum {
   rocksdb_trace_filter_multi_get = 1 << 4
 };
 
-// Says which blobs are cached when they are written. There are no blob files.
+// Says which values enter the cache of blob files when they are written.
 enum { rocksdb_prepopulate_blob_disable = 0, rocksdb_prepopulate_blob_flush_only = 1 };
 
+// Extent of statistics: varve::StatsLevel.
 enum {
   rocksdb_statistics_level_disable_all = 0,
   rocksdb_statistics_level_except_tickers = rocksdb_statistics_level_disable_all,
@@ -255,7 +271,8 @@ enum {
   rocksdb_statistics_level_all = 5
 };
 
-// See rocksdb_set_perf_level.
+// Levels that RocksDB's header declares for rocksdb_set_perf_level. That function takes the
+// numbers of varve::PerfLevel, which agree with these up to rocksdb_enable_count only.
 enum {
   rocksdb_uninitialized = 0,
   rocksdb_disable = 1,

@@ -33,12 +33,14 @@ VARVE_C_API const rocksdb_wal_file_t* rocksdb_wal_files_get_wal_file(
 // are always compared, whatever verify_checksums (default 1) says.
 VARVE_C_API rocksdb_wal_iterator_t* rocksdb_get_updates_since(
     rocksdb_t* db, uint64_t seq_number, const rocksdb_wal_readoptions_t* options, char** errptr);
+
+// Written by varve_c_api_writer from db/api/c/c_functions.inc.
+// clang-format off
 VARVE_C_API rocksdb_wal_readoptions_t* rocksdb_wal_readoptions_create(void);
-VARVE_C_API void rocksdb_wal_readoptions_destroy(rocksdb_wal_readoptions_t* options);
-VARVE_C_STORED unsigned char rocksdb_wal_readoptions_get_verify_checksums(
-    rocksdb_wal_readoptions_t* options);
-VARVE_C_STORED void rocksdb_wal_readoptions_set_verify_checksums(rocksdb_wal_readoptions_t* options,
-                                                                 unsigned char verify_checksums);
+VARVE_C_API void rocksdb_wal_readoptions_destroy(rocksdb_wal_readoptions_t*);
+VARVE_C_STORED void rocksdb_wal_readoptions_set_verify_checksums(rocksdb_wal_readoptions_t*, unsigned char);
+VARVE_C_STORED unsigned char rocksdb_wal_readoptions_get_verify_checksums(rocksdb_wal_readoptions_t*);
+// clang-format on
 
 // The caller owns the batches. The iterator is not valid where there is no batch: without an error,
 // all visible updates have been returned, and then and after TryAgain rocksdb_wal_iter_next looks
@@ -50,6 +52,68 @@ VARVE_C_API void rocksdb_wal_iter_destroy(const rocksdb_wal_iterator_t* iter);
 VARVE_C_API void rocksdb_wal_iter_next(rocksdb_wal_iterator_t* iter);
 VARVE_C_API void rocksdb_wal_iter_status(const rocksdb_wal_iterator_t* iter, char** errptr);
 VARVE_C_API unsigned char rocksdb_wal_iter_valid(const rocksdb_wal_iterator_t* iterator);
+
+// ---- Change streams ----
+
+// Varve's own: all writes from a named, persistent position on. varve/change_stream.h describes the
+// options and the calls.
+// Written by varve_c_api_writer from db/api/c/c_functions.inc.
+// clang-format off
+VARVE_C_API rocksdb_change_stream_options_t* rocksdb_change_stream_options_create(void);
+VARVE_C_API void rocksdb_change_stream_options_destroy(rocksdb_change_stream_options_t*);
+VARVE_C_API void rocksdb_change_stream_options_set_from(rocksdb_change_stream_options_t*, uint64_t);
+VARVE_C_API uint64_t rocksdb_change_stream_options_get_from(rocksdb_change_stream_options_t*);
+VARVE_C_API void rocksdb_change_stream_options_set_create_if_missing(rocksdb_change_stream_options_t*, unsigned char);
+VARVE_C_API unsigned char rocksdb_change_stream_options_get_create_if_missing(rocksdb_change_stream_options_t*);
+VARVE_C_API void rocksdb_change_stream_options_set_durable_only(rocksdb_change_stream_options_t*, unsigned char);
+VARVE_C_API unsigned char rocksdb_change_stream_options_get_durable_only(rocksdb_change_stream_options_t*);
+VARVE_C_API void rocksdb_change_stream_options_set_max_retained_bytes(rocksdb_change_stream_options_t*, uint64_t);
+VARVE_C_API uint64_t rocksdb_change_stream_options_get_max_retained_bytes(rocksdb_change_stream_options_t*);
+VARVE_C_API void rocksdb_change_stream_options_set_max_idle_seconds(rocksdb_change_stream_options_t*, uint64_t);
+VARVE_C_API uint64_t rocksdb_change_stream_options_get_max_idle_seconds(rocksdb_change_stream_options_t*);
+// clang-format on
+
+// Kinds of records. The last two are gaps: writes without the log or ingested files, and numbers
+// that a log may have lost.
+enum {
+  rocksdb_change_nothing = 0,
+  rocksdb_change_batch = 1,
+  rocksdb_change_gap_not_logged = 2,
+  rocksdb_change_gap_lost = 3
+};
+
+// The name of the position, which must be set.
+VARVE_C_API void rocksdb_change_stream_options_set_name(rocksdb_change_stream_options_t* options,
+                                                        const char* name, size_t size);
+// Destroy streams before the database is closed, or do not use them afterwards.
+VARVE_C_API rocksdb_change_stream_t* rocksdb_change_stream_open(
+    rocksdb_t* db, const rocksdb_change_stream_options_t* options, char** errptr);
+// Keeps the position.
+VARVE_C_API void rocksdb_change_stream_destroy(rocksdb_change_stream_t* stream);
+VARVE_C_API void rocksdb_change_stream_drop(rocksdb_t* db, const char* name, size_t size,
+                                            char** errptr);
+
+// Read the next record and return its kind; after an error it is rocksdb_change_nothing.
+VARVE_C_API int rocksdb_change_stream_next(rocksdb_change_stream_t* stream, char** errptr);
+VARVE_C_API int rocksdb_change_stream_wait_next(rocksdb_change_stream_t* stream,
+                                                uint64_t timeout_micros, char** errptr);
+// These describe the record that was read last. The numbers are inclusive, and 0 without a record.
+VARVE_C_API uint64_t rocksdb_change_stream_first(const rocksdb_change_stream_t* stream);
+VARVE_C_API uint64_t rocksdb_change_stream_last(const rocksdb_change_stream_t* stream);
+// Returns a copy, which the caller owns; null if the record is no batch.
+VARVE_C_API rocksdb_writebatch_t* rocksdb_change_stream_get_batch(
+    const rocksdb_change_stream_t* stream);
+// For a gap that was not logged: sets *count to the number of column families that may have it, and
+// returns 1; returns 0 if they are not known. Names are valid until the next record is read; an
+// index that is too large gives null.
+VARVE_C_API unsigned char rocksdb_change_stream_families(const rocksdb_change_stream_t* stream,
+                                                         size_t* count);
+VARVE_C_API const char* rocksdb_change_stream_family_name(const rocksdb_change_stream_t* stream,
+                                                          size_t index, size_t* size);
+
+VARVE_C_API void rocksdb_change_stream_acknowledge(rocksdb_change_stream_t* stream, uint64_t last,
+                                                   unsigned char durably, char** errptr);
+VARVE_C_API uint64_t rocksdb_change_stream_position(const rocksdb_change_stream_t* stream);
 
 // ---- Filters of recovery ----
 
@@ -72,15 +136,18 @@ typedef int (*rocksdb_walfilter_log_record_found_cb)(void* state, unsigned long 
                                                      rocksdb_writebatch_t* new_batch,
                                                      unsigned char* batch_changed);
 
-// Varve has no such filters: opening with one returns NotSupported. Options do not own it.
-VARVE_C_STORED void rocksdb_options_clear_wal_filter(rocksdb_options_t* options);
-VARVE_C_STORED void rocksdb_options_set_wal_filter(rocksdb_options_t* options,
-                                                   rocksdb_walfilter_t* filter);
-VARVE_C_STORED rocksdb_walfilter_t* rocksdb_walfilter_create(
+// A filter decides, while a database is opened, which records of its logs are replayed; see
+// varve/wal_filter.h. Options do not own it: it must outlive the opening. The callbacks may be
+// null; without log_record_found every record is replayed. The handles of batches are valid during
+// the call. The names given to the first callback do not end with a null byte.
+VARVE_C_API void rocksdb_options_clear_wal_filter(rocksdb_options_t* options);
+VARVE_C_API void rocksdb_options_set_wal_filter(rocksdb_options_t* options,
+                                                rocksdb_walfilter_t* filter);
+VARVE_C_API rocksdb_walfilter_t* rocksdb_walfilter_create(
     void* state, void (*destructor)(void*),
     rocksdb_walfilter_column_family_log_number_map_cb column_family_log_number_map,
     rocksdb_walfilter_log_record_found_cb log_record_found, const char* (*name)(void*));
-VARVE_C_STORED void rocksdb_walfilter_destroy(rocksdb_walfilter_t* filter);
+VARVE_C_API void rocksdb_walfilter_destroy(rocksdb_walfilter_t* filter);
 
 #ifdef __cplusplus
 }  // extern "C"

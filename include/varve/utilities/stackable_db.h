@@ -1,8 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// StackableDB is a DB that forwards every call to another DB. It is the base of classes that change
-// only some of the calls.
+// StackableDB is a DB that forwards every call to another DB. It is the base of classes that
+// change only some of the calls: TransactionDB, OptimisticTransactionDB and DBWithTTL derive from
+// it, and so may a program's own.
+//
+// A derived class that overrides a call must keep what db.h says of it. Calls that the base
+// database makes of itself, such as its background work, do not pass through the wrapper. Each
+// call has the comment of the function of the same name in DB (db.h).
+//
+//   class CountingDB : public varve::StackableDB {
+//    public:
+//     using StackableDB::StackableDB;
+//     using StackableDB::Get;  // the shorthands
+//     varve::Status Get(const varve::ReadOptions& options, varve::ColumnFamilyHandle* family,
+//                       const varve::Slice& key, varve::PinnableSlice* value,
+//                       std::string* timestamp) override {
+//       ++gets_;
+//       return StackableDB::Get(options, family, key, value, timestamp);
+//     }
+//     std::atomic<uint64_t> gets_{0};
+//   };
+//
+// Put, Merge and the other updates go to the calls of the same name of the base, and not to Write
+// of the wrapper: a class that looks at every write overrides all of them. Shorthands of DB that
+// are not virtual (such as Get without a column family) call the virtual form of the wrapper.
 
 #include <map>
 #include <memory>
@@ -16,7 +38,8 @@
 
 namespace varve {
 
-// Thread safety: as DB. Close and the destructor close the base database.
+// A database over another one, its base. Thread safety: as DB. Close and the destructor close the
+// base database. If the wrapper shares it, the base stays open until its last owner releases it.
 class VARVE_EXPORT StackableDB : public DB {
  public:
   // Takes ownership of `db`.
@@ -27,10 +50,12 @@ class VARVE_EXPORT StackableDB : public DB {
     if (shared_db_ == nullptr) delete db_;
   }
 
-  // Returns the database that calls are forwarded to.
+  // Returns the database that calls are forwarded to; it belongs to this object.
   virtual DB* GetBaseDB() { return db_; }
+  // Returns the innermost database below all wrappers.
   DB* GetRootDB() override { return db_->GetRootDB(); }
 
+  // Closes the base, so that calls of the wrapper return ShutdownInProgress too.
   Status Close() override { return db_->Close(); }
   Status Resume() override { return db_->Resume(); }
 
@@ -104,6 +129,15 @@ class VARVE_EXPORT StackableDB : public DB {
                const Slice& ts, const Slice& value) override {
     return db_->Merge(options, column_family, key, ts, value);
   }
+  using DB::PutEntity;
+  Status PutEntity(const WriteOptions& options, ColumnFamilyHandle* column_family, const Slice& key,
+                   const WideColumns& columns) override {
+    return db_->PutEntity(options, column_family, key, columns);
+  }
+  Status PutEntity(const WriteOptions& options, const Slice& key,
+                   const AttributeGroups& attribute_groups) override {
+    return db_->PutEntity(options, key, attribute_groups);
+  }
   Status Write(const WriteOptions& options, WriteBatch* updates) override {
     return db_->Write(options, updates);
   }
@@ -138,6 +172,30 @@ class VARVE_EXPORT StackableDB : public DB {
     db_->MultiGet(options, column_family, num_keys, keys, values, timestamps, statuses,
                   sorted_input);
   }
+  using DB::GetEntity;
+  Status GetEntity(const ReadOptions& options, ColumnFamilyHandle* column_family, const Slice& key,
+                   PinnableWideColumns* columns) override {
+    return db_->GetEntity(options, column_family, key, columns);
+  }
+  Status GetEntity(const ReadOptions& options, const Slice& key,
+                   PinnableAttributeGroups* result) override {
+    return db_->GetEntity(options, key, result);
+  }
+  using DB::MultiGetEntity;
+  void MultiGetEntity(const ReadOptions& options, ColumnFamilyHandle* column_family,
+                      size_t num_keys, const Slice* keys, PinnableWideColumns* results,
+                      Status* statuses, bool sorted_input) override {
+    db_->MultiGetEntity(options, column_family, num_keys, keys, results, statuses, sorted_input);
+  }
+  void MultiGetEntity(const ReadOptions& options, size_t num_keys,
+                      ColumnFamilyHandle** column_families, const Slice* keys,
+                      PinnableWideColumns* results, Status* statuses, bool sorted_input) override {
+    db_->MultiGetEntity(options, num_keys, column_families, keys, results, statuses, sorted_input);
+  }
+  void MultiGetEntity(const ReadOptions& options, size_t num_keys, const Slice* keys,
+                      PinnableAttributeGroups* results) override {
+    db_->MultiGetEntity(options, num_keys, keys, results);
+  }
   using DB::KeyMayExist;
   bool KeyMayExist(const ReadOptions& options, ColumnFamilyHandle* column_family, const Slice& key,
                    std::string* value, std::string* timestamp, bool* value_found) override {
@@ -151,6 +209,16 @@ class VARVE_EXPORT StackableDB : public DB {
                       const std::vector<ColumnFamilyHandle*>& column_families,
                       std::vector<Iterator*>* iterators) override {
     return db_->NewIterators(options, column_families, iterators);
+  }
+  std::unique_ptr<Iterator> NewCoalescingIterator(
+      const ReadOptions& options,
+      const std::vector<ColumnFamilyHandle*>& column_families) override {
+    return db_->NewCoalescingIterator(options, column_families);
+  }
+  std::unique_ptr<AttributeGroupIterator> NewAttributeGroupIterator(
+      const ReadOptions& options,
+      const std::vector<ColumnFamilyHandle*>& column_families) override {
+    return db_->NewAttributeGroupIterator(options, column_families);
   }
   const Snapshot* GetSnapshot() override { return db_->GetSnapshot(); }
   void ReleaseSnapshot(const Snapshot* snapshot) override { db_->ReleaseSnapshot(snapshot); }
@@ -378,8 +446,30 @@ class VARVE_EXPORT StackableDB : public DB {
   Status TryCatchUpWithPrimary() override { return db_->TryCatchUpWithPrimary(); }
   Status Promote(const PromoteOptions& options) override { return db_->Promote(options); }
   Status GetSecondaryLag(SecondaryLag* lag) override { return db_->GetSecondaryLag(lag); }
+  Status StartTrace(const TraceOptions& options,
+                    std::unique_ptr<TraceWriter>&& trace_writer) override {
+    return db_->StartTrace(options, std::move(trace_writer));
+  }
+  Status EndTrace() override { return db_->EndTrace(); }
+  Status StartBlockCacheTrace(const TraceOptions& options,
+                              std::unique_ptr<TraceWriter>&& trace_writer) override {
+    return db_->StartBlockCacheTrace(options, std::move(trace_writer));
+  }
+  Status EndBlockCacheTrace() override { return db_->EndBlockCacheTrace(); }
+  Status StartIOTrace(const TraceOptions& options,
+                      std::unique_ptr<TraceWriter>&& trace_writer) override {
+    return db_->StartIOTrace(options, std::move(trace_writer));
+  }
+  Status EndIOTrace() override { return db_->EndIOTrace(); }
+  // Replays on the base database, whose calls are those of a trace.
+  Status NewDefaultReplayer(const std::vector<ColumnFamilyHandle*>& handles,
+                            std::unique_ptr<TraceReader>&& reader,
+                            std::unique_ptr<Replayer>* replayer) override {
+    return db_->NewDefaultReplayer(handles, std::move(reader), replayer);
+  }
 
  protected:
+  // The base database, never null.
   DB* const db_;
 
  private:

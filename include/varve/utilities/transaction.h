@@ -3,6 +3,13 @@
 
 // A Transaction makes its writes visible together or not at all, and detects conflicts with writes
 // that others make meanwhile. TransactionDB and OptimisticTransactionDB begin transactions.
+//
+//   const std::unique_ptr<varve::Transaction> txn(db->BeginTransaction(varve::WriteOptions()));
+//   std::string balance;
+//   varve::Status s = txn->GetForUpdate(varve::ReadOptions(), "account1", &balance);
+//   if (s.ok()) s = txn->Put("account1", Less(balance, 10));
+//   if (s.ok()) s = txn->Commit();
+//   if (s.IsBusy() || s.IsTimedOut()) TryAgain();  // after a rollback: txn->Rollback()
 
 #include <cstddef>
 #include <cstdint>
@@ -23,6 +30,7 @@ class Iterator;
 class WriteBatch;
 class WriteBatchWithIndex;
 
+// The name under which a transaction is prepared, and the id that each has in its process.
 using TransactionName = std::string;
 using TransactionID = uint64_t;
 
@@ -42,6 +50,8 @@ class VARVE_EXPORT Endpoint {
   Endpoint(const char* bytes, size_t size, bool inf_suffix_arg = false)
       : slice(bytes, size), inf_suffix(inf_suffix_arg) {}
 
+  // The key; its bytes are borrowed. With inf_suffix the end lies after all keys that begin with
+  // it.
   Slice slice;
   bool inf_suffix = false;
 };
@@ -152,6 +162,7 @@ class VARVE_EXPORT Transaction {
 
   // ---- Save points: a stack of states to return to ----
 
+  // Pushes the present state. Save points end with the transaction.
   virtual void SetSavePoint() = 0;
   // Undoes all writes since the newest save point, releases locks that were acquired since, and
   // restores the snapshot of that time. A lock that was upgraded to exclusive since stays
@@ -162,6 +173,9 @@ class VARVE_EXPORT Transaction {
 
   // ---- Reading: the transaction's own writes over the database ----
 
+  // Return what the key would have if the transaction committed now; without locking it. NotFound
+  // if the transaction deletes it, or if it is in neither. InvalidArgument for merges without a
+  // merge operator.
   virtual Status Get(const ReadOptions& options, ColumnFamilyHandle* column_family,
                      const Slice& key, std::string* value) = 0;
   virtual Status Get(const ReadOptions& options, ColumnFamilyHandle* column_family,
@@ -179,6 +193,13 @@ class VARVE_EXPORT Transaction {
                         size_t num_keys, const Slice* keys, PinnableSlice* values, Status* statuses,
                         bool sorted_input = false) const = 0;
 
+  // Return the columns of keys as DB::GetEntity does, with the same meaning as Get and MultiGet.
+  virtual Status GetEntity(const ReadOptions& options, ColumnFamilyHandle* column_family,
+                           const Slice& key, PinnableWideColumns* columns) = 0;
+  virtual void MultiGetEntity(const ReadOptions& options, ColumnFamilyHandle* column_family,
+                              size_t num_keys, const Slice* keys, PinnableWideColumns* results,
+                              Status* statuses, bool sorted_input = false) = 0;
+
   // Reads a key after locking it, whether it exists or not: exclusively, or shared if not
   // `exclusive`. So others cannot change it until the end of the transaction. If `value` is null,
   // nothing is read. Without `do_validate` the newest value is returned even if it was changed
@@ -194,6 +215,11 @@ class VARVE_EXPORT Transaction {
   virtual Status GetForUpdate(const ReadOptions& options, const Slice& key,
                               PinnableSlice* pinnable_val, bool exclusive = true,
                               bool do_validate = true) = 0;
+
+  // Does the same and reads the columns.
+  virtual Status GetEntityForUpdate(const ReadOptions& options, ColumnFamilyHandle* column_family,
+                                    const Slice& key, PinnableWideColumns* columns,
+                                    bool exclusive = true, bool do_validate = true) = 0;
 
   // Locks all keys exclusively, then reads them. If one lock cannot be acquired, all keys get its
   // status, and the locks that this call took are released (RocksDB keeps them). An error of a read
@@ -218,6 +244,14 @@ class VARVE_EXPORT Transaction {
   virtual Iterator* GetIterator(const ReadOptions& read_options,
                                 ColumnFamilyHandle* column_family) = 0;
 
+  // Make iterators over several column families as DB::NewCoalescingIterator and
+  // DB::NewAttributeGroupIterator do, each family with the writes of this transaction. The results
+  // are never null, and have GetIterator's rules.
+  virtual std::unique_ptr<Iterator> GetCoalescingIterator(
+      const ReadOptions& read_options, const std::vector<ColumnFamilyHandle*>& column_families) = 0;
+  virtual std::unique_ptr<AttributeGroupIterator> GetAttributeGroupIterator(
+      const ReadOptions& read_options, const std::vector<ColumnFamilyHandle*>& column_families) = 0;
+
   // Locks all keys from start_endp to end_endp exclusively, both ends and missing keys included.
   // Any number of ranges may be locked: each takes O(log n) comparisons. InvalidArgument: the end
   // is before the beginning. The keys are not checked against a snapshot of the transaction: read
@@ -239,6 +273,10 @@ class VARVE_EXPORT Transaction {
   virtual Status Put(ColumnFamilyHandle* column_family, const SliceParts& key,
                      const SliceParts& value, bool assume_tracked = false) = 0;
   virtual Status Put(const SliceParts& key, const SliceParts& value) = 0;
+
+  // The handle is required. Corruption if two columns have one name.
+  virtual Status PutEntity(ColumnFamilyHandle* column_family, const Slice& key,
+                           const WideColumns& columns, bool assume_tracked = false) = 0;
 
   virtual Status Merge(ColumnFamilyHandle* column_family, const Slice& key, const Slice& value,
                        bool assume_tracked = false) = 0;
@@ -269,6 +307,8 @@ class VARVE_EXPORT Transaction {
   virtual Status PutUntracked(ColumnFamilyHandle* column_family, const SliceParts& key,
                               const SliceParts& value) = 0;
   virtual Status PutUntracked(const SliceParts& key, const SliceParts& value) = 0;
+  virtual Status PutEntityUntracked(ColumnFamilyHandle* column_family, const Slice& key,
+                                    const WideColumns& columns) = 0;
   virtual Status MergeUntracked(ColumnFamilyHandle* column_family, const Slice& key,
                                 const Slice& value) = 0;
   virtual Status MergeUntracked(const Slice& key, const Slice& value) = 0;
@@ -291,9 +331,11 @@ class VARVE_EXPORT Transaction {
 
   // ---- State ----
 
+  // Returns how many keys it holds; a key that was used several times counts once.
   virtual uint64_t GetNumKeys() const = 0;  // Locked or tracked keys.
   // Number of updates since the beginning, without those that were rolled back.
   virtual uint64_t GetNumPuts() const = 0;
+  virtual uint64_t GetNumPutEntities() const = 0;
   virtual uint64_t GetNumDeletes() const = 0;
   virtual uint64_t GetNumMerges() const = 0;
   virtual uint64_t GetElapsedTime() const = 0;  // Milliseconds since the beginning.
@@ -313,31 +355,43 @@ class VARVE_EXPORT Transaction {
   // Sets the milliseconds of waiting after which a deadlock is searched for.
   virtual void SetDeadlockTimeout(int64_t timeout_ms) = 0;
 
+  // Return and replace the options with which Prepare, Commit and Rollback write.
   virtual WriteOptions* GetWriteOptions() = 0;
   virtual void SetWriteOptions(const WriteOptions& write_options) = 0;
 
   // Requires a name of 1 to 512 bytes that no other transaction of the database has.
   // InvalidArgument otherwise, and if the transaction already has a name, is prepared or has ended.
   virtual Status SetName(const TransactionName& name) = 0;
+  // Returns the name; empty if it has none.
   virtual TransactionName GetName() const = 0;
 
   // Returns the id of this object's current transaction, unique within the process; 0: optimistic.
   virtual TransactionID GetID() const = 0;
+  // True if the transaction searches for deadlocks while it waits.
   virtual bool IsDeadlockDetect() const = 0;
   // Returns the transactions that this one waits for, or waited for when it last timed out; empty
   // if none. The column family and the key may be null.
   virtual std::vector<TransactionID> GetWaitingTxns(uint32_t* column_family_id,
                                                     std::string* key) const = 0;
 
+  // The stages of a transaction. The AWAITING ones last while the call of that name runs.
   enum TransactionState {
+    // Reads, writes and locks.
     STARTED = 0,
+    // Prepare runs.
     AWAITING_PREPARE = 1,
+    // The updates are logged and undecided.
     PREPARED = 2,
+    // Commit runs.
     AWAITING_COMMIT = 3,
+    // The updates are visible. COMMITED is the same in RocksDB's spelling.
     COMMITTED = 4,
     COMMITED = COMMITTED,
+    // Rollback of a prepared transaction runs.
     AWAITING_ROLLBACK = 5,
+    // A prepared transaction was rolled back. Others are STARTED again after Rollback.
     ROLLEDBACK = 6,
+    // The transaction has expired and another has taken one of its locks: only Rollback is left.
     LOCKS_STOLEN = 7,
   };
   virtual TransactionState GetState() const = 0;

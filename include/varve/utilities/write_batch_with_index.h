@@ -26,7 +26,8 @@ struct DBOptions;
 class PinnableSlice;
 struct ReadOptions;
 
-// Kind of an update in a batch. Only the first four are entries of a WBWIIterator.
+// Kind of an update in a batch. Only the first four and kPutEntityRecord, whose value is the entity
+// in its stored form, are entries of a WBWIIterator.
 enum WriteType {
   kPutRecord,
   kMergeRecord,
@@ -42,6 +43,7 @@ enum WriteType {
 // An update, with the key without timestamp. Valid until the batch is rolled back, cleared,
 // destroyed or added to through GetWriteBatch(), and no longer than the iterator that returned it.
 struct WriteEntry {
+  // The effect of the update on its key.
   WriteType type = kUnknownRecord;
   Slice key;
   Slice value;
@@ -54,7 +56,9 @@ class VARVE_EXPORT WBWIIterator {
  public:
   virtual ~WBWIIterator() = default;
 
+  // True if the iterator is at an update.
   virtual bool Valid() const = 0;
+  // Move to the newest update of the first key, or to the oldest update of the last key.
   virtual void SeekToFirst() = 0;
   virtual void SeekToLast() = 0;
   // Moves to the newest update of the first key at or after `key`.
@@ -105,6 +109,11 @@ class VARVE_EXPORT WriteBatchWithIndex : public WriteBatchBase {
   Status Put(const Slice& key, const Slice& value) override { return Put(nullptr, key, value); }
   Status Put(ColumnFamilyHandle* column_family, const Slice& key, const Slice& ts,
              const Slice& value) override;
+
+  using WriteBatchBase::PutEntity;
+  Status PutEntity(ColumnFamilyHandle* column_family, const Slice& key,
+                   const WideColumns& columns) override;
+  Status PutEntity(const Slice& key, const AttributeGroups& attribute_groups) override;
 
   using WriteBatchBase::Merge;
   Status Merge(ColumnFamilyHandle* column_family, const Slice& key, const Slice& value) override;
@@ -192,6 +201,19 @@ class VARVE_EXPORT WriteBatchWithIndex : public WriteBatchBase {
                            ColumnFamilyHandle* column_family, const Slice& key,
                            PinnableSlice* value);
 
+  // Read the columns of a key like GetFromBatch and GetFromBatchAndDB: those of an entity, or the
+  // default column alone for a plain value. The handle is required.
+  Status GetEntityFromBatch(ColumnFamilyHandle* column_family, const Slice& key,
+                            PinnableWideColumns* columns);
+  Status GetEntityFromBatchAndDB(DB* db, const ReadOptions& read_options,
+                                 ColumnFamilyHandle* column_family, const Slice& key,
+                                 PinnableWideColumns* columns);
+  // Reads many keys like GetEntityFromBatchAndDB, from one state of the database.
+  void MultiGetEntityFromBatchAndDB(DB* db, const ReadOptions& read_options,
+                                    ColumnFamilyHandle* column_family, size_t num_keys,
+                                    const Slice* keys, PinnableWideColumns* results,
+                                    Status* statuses, bool sorted_input);
+
   // Reads many keys like GetFromBatchAndDB. Keys that the batch does not decide are read with one
   // DB::MultiGet.
   void MultiGetFromBatchAndDB(DB* db, const ReadOptions& read_options,
@@ -200,6 +222,7 @@ class VARVE_EXPORT WriteBatchWithIndex : public WriteBatchBase {
 
   // Returns the bytes of the serialized batch.
   size_t GetDataSize() const;
+  // Returns what the constructor was given.
   bool GetOverwriteKey() const;
   // Returns the number of all updates in the batch, overwritten ones included.
   size_t GetWBWIOpCount() const;
@@ -222,11 +245,20 @@ class VARVE_EXPORT WriteBatchWithIndex : public WriteBatchBase {
   // range deletion `value` is the end.
   Status AddUnindexed(WriteType type, ColumnFamilyHandle* column_family, const Slice& key,
                       const Slice& value);
+  // Adds an entity in its stored form. The family must have no timestamps.
+  Status AddEntity(ColumnFamilyHandle* column_family, const Slice& key, const Slice& entity);
   // True if reads find an update of the key, of any type, or if that cannot be determined.
   bool HasUpdate(ColumnFamilyHandle* column_family, const Slice& key);
   // Does GetFromBatchAndDB after its checks: the handle and the snapshot are the database's.
   Status GetOver(DB* db, const ReadOptions& read_options, ColumnFamilyHandle* column_family,
                  const Slice& key, PinnableSlice* value);
+  // Does GetEntityFromBatchAndDB after the same checks.
+  Status GetEntityOver(DB* db, const ReadOptions& read_options, ColumnFamilyHandle* column_family,
+                       const Slice& key, PinnableWideColumns* columns);
+  // Does MultiGetEntityFromBatchAndDB after the same checks.
+  void MultiGetEntityOver(DB* db, const ReadOptions& read_options,
+                          ColumnFamilyHandle* column_family, size_t num_keys, const Slice* keys,
+                          PinnableWideColumns* results, Status* statuses, bool sorted_input);
   // Does MultiGetFromBatchAndDB after the same checks.
   void MultiGetOver(DB* db, const ReadOptions& read_options, ColumnFamilyHandle* column_family,
                     size_t num_keys, const Slice* keys, PinnableSlice* values, Status* statuses,

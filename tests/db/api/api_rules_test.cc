@@ -83,9 +83,6 @@ TEST_F(ApiRules, WhatIsToldAgreesWithTheTree) {
                "broken: known_bytes > 0 && known_bytes <= bytes");
   ColumnFamilyMetaData metadata;
   EXPECT_DEATH(DescribeFamily(e, family, &metadata), "broken: metadata->size == pinned.version");
-  std::string text;
-  EXPECT_DEATH((void)GetTextProperty(e, family, "rocksdb.cfstats", &text),
-               "broken: f.shape\\(\\).scores.size\\(\\) <=");
   MakeWrongTree(family, 0);
   EXPECT_DEATH(DescribeFamily(e, family, &metadata), "broken: file.number != 0");
   std::map<std::string, std::string> fields;

@@ -185,15 +185,26 @@ TEST_F(ClientAnswersTest, TablesOfOneKeyAskNoComparator) {
 }
 
 TEST_F(ClientAnswersTest, StatsTellHowMuchWasWritten) {
-  options_.statistics = CreateDBStatistics();
   Open();
   for (const char* key : {"a", "b", "c"}) Put(key, "1");
+  WriteOptions synced;
+  synced.sync = true;
+  ASSERT_TRUE(db()->Put(synced, "d", "1").ok());
+  WriteOptions unlogged;
+  unlogged.disableWAL = true;
+  ASSERT_TRUE(db()->Put(unlogged, "e", "1").ok());
   const std::string stats = Text("rocksdb.stats");
   EXPECT_THAT(stats, HasSubstr("Compaction Stats"));
-  EXPECT_THAT(stats, HasSubstr("Cumulative writes: 3 writes, 3 keys"));
-  EXPECT_THAT(stats, HasSubstr("Cumulative WAL: 3 writes, 0 syncs"));
+  EXPECT_THAT(stats, HasSubstr("Cumulative writes: 5 writes, 5 keys, 5 commit groups"));
+  EXPECT_THAT(stats, HasSubstr("Cumulative WAL: 4 writes, 1 syncs, 4.00 writes per sync"));
+  EXPECT_THAT(stats, HasSubstr("Interval writes: 5 writes"));
+  Put("f", "1");
+  const std::string again = Text("rocksdb.dbstats");
+  EXPECT_THAT(again, HasSubstr("Cumulative writes: 6 writes"));
+  EXPECT_THAT(again, HasSubstr("Interval writes: 1 writes, 1 keys"));
+  ASSERT_TRUE(db()->ResetStats().ok());
+  EXPECT_THAT(Text("rocksdb.dbstats"), HasSubstr("Cumulative writes: 0 writes"));
   ASSERT_TRUE(Close().ok());
-  options_.statistics.reset();
 }
 
 TEST_F(ClientAnswersTest, TheLogHasAllOptions) {
@@ -204,7 +215,7 @@ TEST_F(ClientAnswersTest, TheLogHasAllOptions) {
       NewCompactOnDeletionCollectorFactory(5, 10, 0.5)};
   Open({"default", "side"});
   for (const char* line :
-       {"Varve version: ", "DB SUMMARY", "Options.max_background_jobs: 3",
+       {"Varve version: ", "DB SUMMARY", "DB pointer 0x", "Options.max_background_jobs: 3",
         "Options for column family [default]:", "Options for column family [side]:",
         "Options.write_buffer_size: ", "Options.table_factory: ", "Options.atomic_flush: 0",
         "\n  cache_index_and_filter_blocks: 0", "\n  data_block_index_type: 0",

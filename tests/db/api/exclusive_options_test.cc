@@ -102,8 +102,40 @@ std::vector<Meeting> Meetings() {
          o->compaction_filter = &kFilter;
          o->compaction_filter_factory = std::make_shared<NoFilters>();
        }},
+      {"cf_allow_ingest_behind", "num_levels",
+       [](Options* o) {
+         o->cf_allow_ingest_behind = true;
+         o->num_levels = 2;
+       }},
+      {"cf_allow_ingest_behind", "compaction_style",
+       [](Options* o) {
+         o->cf_allow_ingest_behind = true;
+         o->compaction_style = kCompactionStyleFIFO;
+       }},
       {"zstd_max_train_bytes", "max_dict_bytes",
        [](Options* o) { o->compression_opts.zstd_max_train_bytes = 1 << 20; }},
+      {"max_table_files_size", "max_data_files_size",
+       [](Options* o) {
+         o->compaction_style = kCompactionStyleFIFO;
+         o->compaction_options_fifo.max_table_files_size = 0;
+       }},
+      {"file_temperature_age_thresholds", "age",
+       [](Options* o) {
+         o->compaction_style = kCompactionStyleFIFO;
+         o->num_levels = 1;
+         o->compaction_options_fifo.file_temperature_age_thresholds = {{Temperature::kWarm, 2},
+                                                                       {Temperature::kCold, 2}};
+       }},
+      {"file_temperature_age_thresholds", "num_levels",
+       [](Options* o) {
+         o->compaction_style = kCompactionStyleFIFO;
+         o->compaction_options_fifo.file_temperature_age_thresholds = {{Temperature::kCold, 1}};
+       }},
+      {"max_read_amp", "level0_file_num_compaction_trigger",
+       [](Options* o) {
+         o->compaction_style = kCompactionStyleUniversal;
+         o->compaction_options_universal.max_read_amp = 3;
+       }},
       {"block_cache", "no_block_cache", WithTable([](Table* t) {
          t->no_block_cache = true;
          t->block_cache = NewLRUCache(1 << 20);

@@ -277,6 +277,46 @@ TEST_F(GarbageTest, ThePropertyCountsWhatReadersHoldAndWhatWasSetAside) {
   }));
 }
 
+TEST_F(GarbageTest, ThePropertyCountsFilesInAllDirectories) {
+  options_.db_paths = {{"/fast", 1 << 20}, {"/slow", 1 << 30}};
+  Open();
+  PutAll(1000, 'a', 200);
+  Flush();
+  std::unique_ptr<Iterator> it(db()->NewIterator(ReadOptions()));
+  CompactAll();
+  ASSERT_TRUE(db()->PauseBackgroundWork().ok());
+  ASSERT_TRUE(Files(kTableFile).empty());
+  ASSERT_TRUE(file_system()->CreateDirIfMissing("/slow/lost", IOOptions(), nullptr).ok());
+  WriteFile("/slow/lost/000077.sst", std::string(1234, 'x'));
+  std::map<std::string, std::string> quote;
+  ASSERT_TRUE(db()->GetMapProperty("varve.garbage", &quote));
+  EXPECT_GT(std::stoi(quote["replaced"]), 1000 * 200);
+  EXPECT_EQ(quote["lost"], "1234");
+  it.reset();
+  ASSERT_TRUE(db()->ContinueBackgroundWork().ok());
+}
+
+// Many tables over the same data cannot delete or overwrite more than there is of it.
+TEST_F(GarbageTest, ThePropertyCountsNoByteTwice) {
+  options_.disable_auto_compactions = true;
+  Open();
+  PutAll(1000, 'a', 200);
+  CompactAll();
+  const uint64_t beneath = Count().bytes;
+  for (int round = 0; round < 5; round++) {
+    PutAll(1000, 'b', 200);
+    Flush();
+    for (int i = 0; i < 1000; i++) Delete(Key(i));
+    Flush();
+  }
+  std::map<std::string, std::string> quote;
+  ASSERT_TRUE(db()->GetMapProperty("varve.garbage", &quote));
+  const uint64_t claimed =
+      std::stoull("0" + quote["deleted"]) + std::stoull("0" + quote["overwritten"]);
+  EXPECT_LE(claimed, beneath) << Text("varve.garbage");
+  EXPECT_GT(claimed, beneath / 2) << Text("varve.garbage");
+}
+
 // ---- Space
 
 class DeletedSpaceTest : public GarbageTest, public ::testing::WithParamInterface<bool> {

@@ -5,7 +5,9 @@
 
 #include <gmock/gmock.h>
 
+#include <iterator>
 #include <set>
+#include <sstream>
 
 #include "varve/cache.h"
 #include "varve/convenience.h"
@@ -134,6 +136,23 @@ TEST_F(DbInfoTest, LiveDataIsWhatNothingLiesBeneath) {
   EXPECT_EQ(Number(P::kEstimateLiveDataSize), both) << "over it";
 }
 
+// Outputs that a range tombstone crosses end with the key with which the next one begins.
+TEST_F(DbInfoTest, FilesThatARangeTombstoneCrossesAreAllLive) {
+  options_.target_file_size_base = 64 << 10;
+  options_.compression = kNoCompression;
+  Open();
+  for (int i = 100; i < 500; i++) Put("k" + std::to_string(i), std::string(2000, 'v'));
+  const Snapshot* const before = db()->GetSnapshot();
+  ASSERT_TRUE(db()->DeleteRange(WriteOptions(), "k", "l").ok());
+  CompactRangeOptions rewrite;
+  rewrite.bottommost_level_compaction = BottommostLevelCompaction::kForce;
+  ASSERT_TRUE(db()->CompactRange(rewrite, nullptr, nullptr).ok());
+  const std::string levels = Levels();
+  EXPECT_GE(std::stoi(levels.substr(levels.rfind(',') + 1)), 4) << levels;
+  EXPECT_EQ(Number(P::kEstimateLiveDataSize), Number(P::kLiveSstFilesSize));
+  db()->ReleaseSnapshot(before);
+}
+
 TEST_F(DbInfoTest, SumsCountNothingTwice) {
   Open({"default", "a"});
   MakeTable({"a", "b"});
@@ -155,6 +174,19 @@ TEST_F(DbInfoTest, SumsCountNothingTwice) {
   for (const std::string* name : {&P::kBaseLevel, &P::kCurrentSuperVersionNumber}) {
     EXPECT_EQ(sum(*name), Number(*name) + Number(*name, "a")) << *name;
   }
+}
+
+TEST_F(DbInfoTest, AClosedDatabaseLeavesNothingOfWhatWasThere) {
+  Open();
+  MakeTable({"a"});
+  ColumnFamilyHandle* const family = db()->DefaultColumnFamily();
+  ColumnFamilyMetaData metadata;
+  db()->GetColumnFamilyMetaData(family, &metadata);
+  EXPECT_EQ(metadata.file_count, 1u);
+  db()->Close().PermitUncheckedError();
+  db()->GetColumnFamilyMetaData(family, &metadata);
+  EXPECT_EQ(metadata.file_count, 0u);
+  EXPECT_TRUE(metadata.levels.empty());
 }
 
 TEST_F(DbInfoTest, LevelsAndTemperaturesAreAskedByTheirNumbers) {
@@ -316,6 +348,26 @@ TEST_F(DbInfoTest, WorkIsThatOfItsFamily) {
   EXPECT_THAT(Text(P::kCFFileHistogram, "idle"), Not(HasSubstr("** Level")));
   EXPECT_THAT(Text(P::kCFStats, "a"), HasSubstr("** Level 0 read latency"));
   EXPECT_THAT(Text(P::kCFStatsNoFileHistogram, "a"), Not(HasSubstr("read latency")));
+}
+
+// Programs find figures of the table by the number of their column.
+TEST_F(DbInfoTest, TheTableOfLevelsHasRocksDbsColumns) {
+  Open();
+  MakeTable({"a"});
+  std::istringstream text(Text(P::kCFStatsNoFileHistogram));
+  int rows = 0;
+  for (std::string line; std::getline(text, line);) {
+    if (!line.starts_with("  L0") && !line.starts_with(" Sum") && !line.starts_with(" Int"))
+      continue;
+    std::istringstream words(line);
+    const std::vector<std::string> fields{std::istream_iterator<std::string>(words), {}};
+    ASSERT_EQ(fields.size(), 22u) << line;
+    EXPECT_EQ(fields[16], "1") << line << ": number of flushes";
+    rows++;
+  }
+  EXPECT_EQ(rows, 3);
+  EXPECT_THAT(Text(P::kCFStats), HasSubstr(" Int       0/0    0.00 KB"));
+  EXPECT_THAT(Text(P::kCFStats), HasSubstr("Flush(GB): cumulative 0.000, interval 0.000"));
 }
 
 TEST_F(DbInfoTest, ResetStatsZeroesTheCounts) {

@@ -228,10 +228,10 @@ TEST_F(MemoryTest, ACacheThatTheDatabaseMadeIsChargedAsWell) {
 }
 
 TEST_F(MemoryTest, WhatCannotBeChargedIsRefusedByName) {
-  UseCache(NewLRUCache(1 << 20), {CacheEntryRole::kBlobCache});
+  UseCache(NewLRUCache(1 << 20), {CacheEntryRole::kBlobValue});
   const Status s = TryOpen();
   EXPECT_TRUE(s.IsNotSupported()) << s.ToString();
-  EXPECT_NE(s.ToString().find("blob-cache"), std::string::npos) << s.ToString();
+  EXPECT_NE(s.ToString().find("blob-value"), std::string::npos) << s.ToString();
 }
 
 TEST_F(MemoryTest, DatabasesAndCachesAreAddedUpByType) {
@@ -253,7 +253,9 @@ TEST_F(MemoryTest, DatabasesAndCachesAreAddedUpByType) {
   std::map<MemoryUtil::UsageType, uint64_t> twice;
   ASSERT_TRUE(MemoryUtil::GetApproximateMemoryUsageByType({db(), db()}, {}, &twice).ok());
   EXPECT_EQ(twice[MemoryUtil::kMemTableUnFlushed], 2 * usage[MemoryUtil::kMemTableUnFlushed]);
-  EXPECT_EQ(twice[MemoryUtil::kCacheTotal], 0u);
+  EXPECT_EQ(twice.count(MemoryUtil::kCacheTotal), 0u) << "no cache was asked";
+  ASSERT_TRUE(MemoryUtil::GetApproximateMemoryUsageByType({nullptr}, {}, &twice).ok());
+  EXPECT_TRUE(twice.empty());
   EXPECT_TRUE(MemoryUtil::GetApproximateMemoryUsageByType({db()}, {}, nullptr).IsInvalidArgument());
 }
 

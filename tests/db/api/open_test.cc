@@ -82,13 +82,49 @@ TEST_F(DbOpenTest, WhatIsThereDecides) {
   EXPECT_THAT(s.ToString(), HasSubstr("new"));
 }
 
+TEST_F(DbOpenTest, AFamilyListedAgainGetsAnotherHandle) {
+  ColumnFamilyOptions first(options_);
+  first.write_buffer_size = 1 << 20;
+  ColumnFamilyOptions second(options_);
+  second.write_buffer_size = 2 << 20;
+  const std::vector<ColumnFamilyDescriptor> families = {{kDefaultColumnFamilyName, first},
+                                                        {"a", first},
+                                                        {kDefaultColumnFamilyName, second},
+                                                        {"a", second}};
+  std::vector<ColumnFamilyHandle*> handles;
+  std::unique_ptr<DB> db;
+  for (const bool read_only : {false, false, true}) {
+    SCOPED_TRACE(read_only ? "for reads" : "for writes");
+    const Status s = read_only
+                         ? DB::OpenForReadOnly(options_, kName, families, &handles, &db, false)
+                         : DB::Open(options_, kName, families, &handles, &db);
+    ASSERT_TRUE(s.ok()) << s.ToString();
+    ASSERT_EQ(handles.size(), 4u);
+    for (const size_t i : {0u, 1u}) {
+      EXPECT_NE(handles[i], handles[i + 2]);
+      EXPECT_EQ(handles[i]->GetID(), handles[i + 2]->GetID());
+      EXPECT_EQ(db->GetOptions(handles[i + 2]).write_buffer_size, size_t{1} << 20);
+      if (!read_only) {
+        EXPECT_TRUE(db->Put(WriteOptions(), handles[i], "k", families[i].name).ok());
+      }
+      std::string value;
+      EXPECT_TRUE(db->Get(ReadOptions(), handles[i + 2], "k", &value).ok());
+      EXPECT_EQ(value, families[i].name);
+    }
+    for (ColumnFamilyHandle* const handle : handles) {
+      EXPECT_TRUE(db->DestroyColumnFamilyHandle(handle).ok());
+    }
+    db.reset();
+  }
+}
+
 TEST_F(DbOpenTest, TheListOfFamiliesIsChecked) {
   struct Case {
     const char* name;
     std::vector<std::string> families;
   };
-  for (const Case& c : {Case{"no default", {"a"}}, Case{"nothing", {}},
-                        Case{"twice", {"default", "a", "a"}}, Case{"no name", {"default", ""}}}) {
+  for (const Case& c :
+       {Case{"no default", {"a"}}, Case{"nothing", {}}, Case{"no name", {"default", ""}}}) {
     SCOPED_TRACE(c.name);
     EXPECT_TRUE(TryOpen(c.families).IsInvalidArgument());
     EXPECT_TRUE(Files(kDescriptorFile).empty());
@@ -105,14 +141,15 @@ TEST_F(DbOpenTest, OptionsThatDoNotExistAreRefusedByName) {
     void (*set)(Options*);
   };
   const Case kCases[] = {
-      {"allow_ingest_behind", [](Options* o) { o->allow_ingest_behind = true; }},
       {"allow_mmap_writes", [](Options* o) { o->allow_mmap_writes = true; }},
       {"wal_compression", [](Options* o) { o->wal_compression = kLZ4Compression; }},
       {"db_paths", [](Options* o) { o->db_paths.assign(5, DbPath("/elsewhere", 1 << 20)); }},
       {"cf_paths", [](Options* o) { o->cf_paths.assign(5, DbPath("/elsewhere", 1 << 20)); }},
-      {"compaction_style", [](Options* o) { o->compaction_style = kCompactionStyleFIFO; }},
-      {"inplace_update_support", [](Options* o) { o->inplace_update_support = true; }},
-      {"enable_blob_files", [](Options* o) { o->enable_blob_files = true; }},
+      {"blob_compression_type",
+       [](Options* o) {
+         o->enable_blob_files = true;
+         o->blob_compression_type = kXpressCompression;
+       }},
   };
   const Options good = options_;
   for (const Case& c : kCases) {
@@ -184,16 +221,19 @@ TEST_F(DbOpenTest, ReadOnlyTakesWhatOnlyWritersMeet) {
         o->unordered_write = true;
         o->max_successive_merges = 3;
       },
-      [](Options* o) { o->inplace_update_support = true; },
-      [](Options* o) { o->compaction_style = kCompactionStyleUniversal; },
-      [](Options* o) { o->compaction_style = kCompactionStyleFIFO; },
       [](Options* o) { o->allow_mmap_writes = true; },
       [](Options* o) {
         o->use_direct_io_for_flush_and_compaction = true;
         o->writable_file_max_buffer_size = 0;
       },
-      [](Options* o) { o->allow_ingest_behind = true; },
-      [](Options* o) { o->enable_blob_files = true; },
+      [](Options* o) {
+        o->allow_ingest_behind = true;
+        o->num_levels = 2;
+      },
+      [](Options* o) {
+        o->enable_blob_files = true;
+        o->blob_compression_type = kXpressCompression;
+      },
   };
   for (size_t i = 0; i < std::size(changes); i++) {
     SCOPED_TRACE(i);

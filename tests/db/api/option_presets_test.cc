@@ -79,7 +79,8 @@ TEST(OptionPresetsTest, TextMakesNoCacheThatCannotBe) {
        {"{capacity=x}", "{capacity=1M;num_shard_bits=20}", "{capacity=1M;num_shard_bits=-5}",
         "{capacity=1M;high_pri_pool_ratio=2}",
         "{capacity=1M;high_pri_pool_ratio=0.7;low_pri_pool_ratio=0.7}", "{capacity=1M;nonsense=1}",
-        "{capacity=1M", "{id=HyperClockCache;capacity=1M;high_pri_pool_ratio=0.5}"}) {
+        "{capacity=1M", "18446744073709551616", "99999999999999G", "-5M",
+        "{id=HyperClockCache;capacity=1M;high_pri_pool_ratio=0.5}"}) {
     std::shared_ptr<Cache> cache = before;
     const Status s = Cache::CreateFromString(config, text, &cache);
     EXPECT_TRUE(s.IsInvalidArgument()) << text << ": " << s.ToString();

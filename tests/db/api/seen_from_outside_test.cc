@@ -17,6 +17,7 @@
 #include "varve/iostats_context.h"
 #include "varve/listener.h"
 #include "varve/perf_level.h"
+#include "varve/sst_file_writer.h"
 #include "varve/table.h"
 #include "varve/thread_status.h"
 
@@ -68,6 +69,7 @@ class CountingListener final : public EventListener {
     Count("IOError");
     const std::lock_guard lock(mu_);
     failed_path_ = info.file_path;
+    failed_length_ = info.length;
   }
 
   uint64_t calls(const std::string& name) {
@@ -89,6 +91,10 @@ class CountingListener final : public EventListener {
   std::string failed_path() {
     const std::lock_guard lock(mu_);
     return failed_path_;
+  }
+  size_t failed_length() {
+    const std::lock_guard lock(mu_);
+    return failed_length_;
   }
   uint64_t records_out() const { return records_out_; }
 
@@ -112,6 +118,7 @@ class CountingListener final : public EventListener {
   std::set<std::string> started_;
   std::set<std::string> created_;
   std::string failed_path_;
+  size_t failed_length_ = 0;
 };
 
 class SeenFromOutsideTest : public Database {
@@ -190,6 +197,56 @@ TEST_F(SeenFromOutsideTest, ListenersThatAskSeeOperationsOnFiles) {
   EXPECT_EQ(db()->GetFileSystem(), db()->GetEnv()->GetFileSystem().get());
 }
 
+// The table is the one file that is written at an offset.
+TEST_F(SeenFromOutsideTest, ListenersSeeTheNumberOfAnIngestedTable) {
+  class Watching final : public EventListener {
+   public:
+    bool ShouldBeNotifiedOnFileIO() override { return true; }
+    void OnFileWriteFinish(const FileOperationInfo& info) override {
+      if (info.type == FileOperationType::kWrite) Add("write", info);
+    }
+    void OnFileSyncFinish(const FileOperationInfo& info) override { Add("sync", info); }
+    void OnFileCloseFinish(const FileOperationInfo& info) override { Add("close", info); }
+    // Returns what was done to the file that was written at an offset, from the write on.
+    std::string Steps() {
+      const std::lock_guard lock(mu_);
+      std::string steps;
+      for (const auto& [path, step] : all_) {
+        if (path == written_) steps += step + " ";
+      }
+      return steps;
+    }
+
+   private:
+    void Add(const char* what, const FileOperationInfo& info) {
+      const std::lock_guard lock(mu_);
+      if (info.type == FileOperationType::kWrite) {
+        all_.clear();
+        written_ = info.path;
+      }
+      all_.emplace_back(info.path, what + (" " + std::to_string(info.length)));
+    }
+    std::mutex mu_;
+    std::vector<std::pair<std::string, std::string>> all_;
+    std::string written_;
+  };
+  const auto listener = std::make_shared<Watching>();
+  options_.listeners = {listener};
+  Open();
+  Put("a", "old");
+  const std::string path = "/outside.sst";
+  SstFileWriter writer(EnvOptions(), options_);
+  ASSERT_TRUE(writer.Open(path).ok());
+  ASSERT_TRUE(writer.Put("a", "new").ok());
+  ASSERT_TRUE(writer.Finish().ok());
+  IngestExternalFileOptions ingest;
+  ingest.write_global_seqno = true;
+  const Status s = db()->IngestExternalFile({path}, ingest);
+  ASSERT_TRUE(s.ok()) << s.ToString();
+  EXPECT_EQ(Get("a"), "new");
+  EXPECT_EQ(listener->Steps(), "write 8 sync 0 close 0 ");
+}
+
 TEST_F(SeenFromOutsideTest, ListenersThatAskSeeWhatFails) {
   const auto listener = std::make_shared<CountingListener>(/*of_files=*/true);
   options_.listeners = {listener};
@@ -204,6 +261,20 @@ TEST_F(SeenFromOutsideTest, ListenersThatAskSeeWhatFails) {
   EXPECT_THAT(Get(Key(1)), HasSubstr("IO error"));
   EXPECT_GE(listener->calls("IOError"), 1u);
   EXPECT_THAT(listener->failed_path(), HasSubstr(".sst"));
+  EXPECT_GT(listener->failed_length(), 0u) << "what the read was asked for";
+}
+
+TEST_F(SeenFromOutsideTest, ListenersSeeEachWayToDestroyAHandle) {
+  const auto listener = std::make_shared<CountingListener>();
+  options_.listeners = {listener};
+  Open();
+  ColumnFamilyHandle* handle = nullptr;
+  ASSERT_TRUE(db()->CreateColumnFamily(ColumnFamilyOptions(), "deleted", &handle).ok());
+  delete handle;
+  EXPECT_EQ(listener->calls("HandleDeletion deleted"), 1u);
+  ASSERT_TRUE(db()->CreateColumnFamily(ColumnFamilyOptions(), "destroyed", &handle).ok());
+  ASSERT_TRUE(db()->DestroyColumnFamilyHandle(handle).ok());
+  EXPECT_EQ(listener->calls("HandleDeletion destroyed"), 1u);
 }
 
 TEST_F(SeenFromOutsideTest, WhatAListenerThrowsChangesNothing) {

@@ -9,15 +9,19 @@
 #include <gmock/gmock.h>
 
 #include <atomic>
+#include <memory>
+#include <new>
 
 #include "varve/compaction_filter.h"
 #include "varve/comparator.h"
+#include "varve/file_system_wrappers.h"
 #include "varve/filter_policy.h"
 #include "varve/flush_block_policy.h"
 #include "varve/slice_transform.h"
 #include "varve/table.h"
 #include "varve/table_properties.h"
 
+#include "db/api/c/c_types.h"
 #include "tests/harness/after_log.h"
 #include "tests/harness/database.h"
 
@@ -304,6 +308,39 @@ TEST_F(ThrowingCodeTest, AWriteCallbackStopsNoWrite) {
   EXPECT_TRUE(db()->WriteWithCallback(WriteOptions(), &batch, &callback).ok());
   EXPECT_EQ(Get("k"), "v");
   Put("next", "n");
+}
+
+class ThrowingDeletions final : public FileSystemWrapper {
+ public:
+  using FileSystemWrapper::FileSystemWrapper;
+  const char* Name() const override { return "ThrowingDeletions"; }
+  IOStatus DeleteFile(const std::string& name, const IOOptions& options,
+                      IODebugContext* dbg) override {
+    MayThrow();
+    return FileSystemWrapper::DeleteFile(name, options, dbg);
+  }
+};
+
+TEST_F(ThrowingCodeTest, ADestructionGivesTheLockBack) {
+  Open();
+  MakeTable({"a"});
+  ASSERT_TRUE(Close().ok());
+  const std::unique_ptr<Env> env =
+      NewCompositeEnv(std::make_shared<ThrowingDeletions>(options_.env->GetFileSystem()));
+  Options options = options_;
+  options.env = env.get();
+  user_code_throws = true;
+  EXPECT_TRUE(DestroyDB(kName, options).IsAborted());
+  user_code_throws = false;
+  const Status s = DestroyDB(kName, options);
+  EXPECT_TRUE(s.ok()) << s.ToString();
+}
+
+// A null handle would clear the option that it is given to.
+TEST_F(ThrowingCodeTest, CHandlesThatCouldNotBeMadeAreRemembered) {
+  rocksdb_cache_t* const cache = c::Try([]() -> rocksdb_cache_t* { throw std::bad_alloc(); });
+  EXPECT_TRUE(c::StandsForFailure(cache));
+  EXPECT_FALSE(c::StandsForFailure(cache));
 }
 
 TEST_F(ThrowingCodeTest, ALoggerLosesItsEntriesOnly) {

@@ -330,6 +330,28 @@ TEST_F(FlushRulesTest, HugeBudgetsLetLogsGrow) {
   }
 }
 
+// Notes which flushes make writers wait because of level 0: "-" none, "d" delays, "s" stops them.
+class StallingFlushes final : public EventListener {
+ public:
+  void OnFlushCompleted(DB*, const FlushJobInfo& info) override {
+    text += info.triggered_writes_stop ? 's' : info.triggered_writes_slowdown ? 'd' : '-';
+  }
+  std::string text;
+};
+
+TEST_F(FlushRulesTest, ListenersHearThatLevel0MakesWritersWait) {
+  const auto listener = std::make_shared<StallingFlushes>();
+  options_.listeners = {listener};
+  options_.disable_auto_compactions = true;
+  options_.level0_file_num_compaction_trigger = 1;
+  options_.level0_slowdown_writes_trigger = 2;
+  options_.level0_stop_writes_trigger = 3;
+  Open();
+  for (int i = 0; i < 3; i++) MakeTable({"a"});
+  ASSERT_TRUE(Close().ok());
+  EXPECT_EQ(listener->text, "-ds");
+}
+
 // Holds the first flush back until the test lets it go on, and counts those that begin and end.
 class FirstFlushWaits final : public EventListener {
  public:

@@ -12,6 +12,7 @@
 
 #include "varve/utilities/options_util.h"
 
+#include "db/api/c/c_types.h"
 #include "tests/harness/database.h"
 #include "util/env/file_names.h"
 
@@ -234,6 +235,41 @@ TEST_F(OptionsKeeperTest, FamiliesAndOptionsAreThereAlthoughTheFileIsNot) {
   EXPECT_THAT(s.ToString(), ::testing::HasSubstr("changed all the same"));
   EXPECT_EQ(db()->GetOptions().write_buffer_size, 1000000u);
   faults().ClearFaults();
+}
+
+TEST_F(OptionsKeeperTest, TheCApiGivesHandlesOfSuchFamilies) {
+  rocksdb_options_t options;
+  options.rep = options_;
+  options.rep.create_if_missing = true;
+  options.rep.fail_if_options_file_error = true;
+  char* error = nullptr;
+  rocksdb_t* const c_db = rocksdb_open(&options, kName, &error);
+  ASSERT_EQ(error, nullptr) << error;
+  BreakOptionsFiles();
+  std::vector<rocksdb_column_family_handle_t*> handles;
+  handles.push_back(rocksdb_create_column_family(c_db, &options, "a", &error));
+  EXPECT_NE(error, nullptr);
+  const char* const names[] = {"b", "c"};
+  size_t made = 0;
+  rocksdb_column_family_handle_t** const list =
+      rocksdb_create_column_families(c_db, &options, 2, names, &made, &error);
+  EXPECT_NE(error, nullptr);
+  rocksdb_free(error);
+  ASSERT_NE(list, nullptr);
+  ASSERT_EQ(made, 1u);
+  handles.push_back(list[0]);
+  rocksdb_create_column_families_destroy(list);
+  faults().ClearFaults();
+  rocksdb_writeoptions_t* const write = rocksdb_writeoptions_create();
+  for (rocksdb_column_family_handle_t* const handle : handles) {
+    ASSERT_NE(handle, nullptr);
+    error = nullptr;
+    rocksdb_put_cf(c_db, write, handle, "k", 1, "v", 1, &error);
+    EXPECT_EQ(error, nullptr) << error;
+    rocksdb_column_family_handle_destroy(handle);
+  }
+  rocksdb_writeoptions_destroy(write);
+  rocksdb_close(c_db);
 }
 
 // Otherwise the next flush would fail, and then every write.

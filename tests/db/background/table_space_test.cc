@@ -5,10 +5,16 @@
 
 #include "util/env/table_space.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
+#include <filesystem>
+#include <fstream>
 #include <memory>
 #include <string>
 #include <thread>
@@ -22,6 +28,7 @@
 #include "varve/system_clock.h"
 
 #include "tests/harness/database.h"
+#include "util/env/open_elsewhere.h"
 
 namespace varve::testing {
 namespace {
@@ -39,6 +46,19 @@ class HeldClock final : public SystemClockWrapper {
     return at != 0 ? at : target_->NowNanos();
   }
   std::atomic<uint64_t> held{0};
+};
+
+// Its wall clock is behind by `seconds`; durations are not affected.
+class SetBackClock final : public SystemClockWrapper {
+ public:
+  SetBackClock() : SystemClockWrapper(SystemClock::Default()) {}
+  const char* Name() const override { return "SetBackClock"; }
+  Status GetCurrentTime(int64_t* unix_seconds) override {
+    Status s = target_->GetCurrentTime(unix_seconds);
+    if (s.ok()) *unix_seconds -= seconds.load();
+    return s;
+  }
+  std::atomic<int64_t> seconds{0};
 };
 
 class HeldClockEnv final : public EnvWrapper {
@@ -239,6 +259,27 @@ TEST_F(TableSpaceTest, WhatWasPutOffIsDoneOnceThereIsRoom) {
   EXPECT_TRUE(Eventually([&] { return Levels() == "0,0,0,0,0,0,1"; }));
 }
 
+// An administrator or a time service may set the clock back while the database waits for room.
+TEST_F(TableSpaceTest, WhatWasPutOffIsDoneEvenIfTheClockIsSetBack) {
+  const auto clock = std::make_shared<SetBackClock>();
+  HeldClockEnv env(options_.env, clock);
+  options_.env = &env;
+  Make();
+  options_.level0_file_num_compaction_trigger = 2;
+  Open();
+  Fill();
+  ASSERT_TRUE(Compact().ok());
+  manager_->SetMaxAllowedSpaceUsage(5 * manager_->GetTotalSize());
+  Fill();
+  Fill();
+  ASSERT_TRUE(db()->WaitForCompact(WaitForCompactOptions()).ok());
+  ASSERT_GE(Ticks(COMPACTION_CANCELLED), 1u);
+  clock->seconds = 3600;
+  manager_->SetMaxAllowedSpaceUsage(0);
+  EXPECT_TRUE(Eventually([&] { return Levels() == "0,0,0,0,0,0,1"; }));
+  ASSERT_TRUE(Close().ok());
+}
+
 TEST_F(TableSpaceTest, TablesAreDeletedAtARate) {
   Make(/*rate=*/1, /*ratio=*/100, /*chunk=*/10'000);
   Open();
@@ -257,6 +298,36 @@ TEST_F(TableSpaceTest, TablesAreDeletedAtARate) {
   EXPECT_TRUE(TrashFiles().empty());
   EXPECT_EQ(Ticks(FILES_DELETED_FROM_TRASH_QUEUE), 2u);
   EXPECT_EQ(Ticks(FILES_DELETED_IMMEDIATELY), 0u);
+}
+
+// A secondary in another process may read the table to its end.
+TEST(TableSpaceFilesTest, WhatIsOpenElsewhereIsNotCut) {
+  const std::string path =
+      (std::filesystem::temp_directory_path() / ("varve_trash_" + std::to_string(getpid())))
+          .string();
+  for (const bool is_open : {true, false}) {
+    SCOPED_TRACE(is_open);
+    std::ofstream(path) << std::string(100'000, 'v');
+    const int fd = is_open ? ::open(path.c_str(), O_RDONLY | O_CLOEXEC) : -1;
+    EXPECT_EQ(MayBeOpenElsewhere(path), is_open);
+    const std::unique_ptr<SstFileManager> manager(
+        NewSstFileManager(Env::Default(), nullptr, "", /*rate_bytes_per_sec=*/1, true, nullptr,
+                          /*max_trash_db_ratio=*/100, /*bytes_max_delete_chunk=*/10'000));
+    ASSERT_TRUE(TableSpaceOf(manager.get())->DeleteAtRate(path));
+    const uint64_t left = is_open ? 0 : 90'000;
+    EXPECT_TRUE(Eventually([&] { return manager->GetTotalTrashSize() == left; }));
+    EXPECT_EQ(std::filesystem::exists(path + ".trash"), !is_open);
+    if (!is_open) {
+      EXPECT_EQ(std::filesystem::file_size(path + ".trash"), left);
+      std::filesystem::remove(path + ".trash");
+      continue;
+    }
+    struct stat found {};
+    ASSERT_EQ(::fstat(fd, &found), 0);
+    EXPECT_EQ(found.st_size, 100'000);
+    ::close(fd);
+  }
+  EXPECT_FALSE(MayBeOpenElsewhere(path));
 }
 
 TEST_F(TableSpaceTest, WhatIsLeftBehindGoesWhenTheDatabaseIsOpenedAgain) {
@@ -449,6 +520,30 @@ TEST_F(TableSpaceTest, StepsThatFailAreMadeUpFor) {
     ASSERT_TRUE(Close().ok());
   }
 }
+
+#ifndef __SANITIZE_THREAD__  // it does not follow a process of several threads through fork()
+
+TEST_F(TableSpaceTest, AChildOfForkLeavesTheTrashToItsParent) {
+  Make(/*rate=*/1);
+  Open();
+  Fill();
+  Fill();
+  ASSERT_TRUE(db()->CompactRange(CompactRangeOptions(), nullptr, nullptr).ok());
+  ASSERT_TRUE(Eventually([&] { return manager_->GetTotalTrashSize() > 0; }));
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::alarm(20);  // ends it if it waits for a thread that it does not have
+    TableSpaceOf(manager_.get())->WaitForTrash();
+    ::_exit(manager_->GetTotalTrashSize() == 0 ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  EXPECT_GT(manager_->GetTotalTrashSize(), 0u);
+  manager_->SetDeleteRateBytesPerSecond(0);
+}
+
+#endif
 
 TEST_F(TableSpaceTest, BadArgumentsAreRefused) {
   Status s;

@@ -122,6 +122,40 @@ TEST_F(BackupEngineTest, EveryNamingRestores) {
   }
 }
 
+TEST_F(BackupEngineTest, TablesThatWereNotSyncedAreCopiedOnceMore) {
+  const auto listener = std::make_shared<MoveListener>();
+  options_.listeners.push_back(listener);
+  Open();
+  const auto create = [&](bool sync) {
+    backup_options_.sync = sync;
+    OpenEngine();
+    Create();
+    return listener->moves.back().files;
+  };
+  MakeTable({"a"});
+  const uint64_t with_table = create(true);
+  const uint64_t without = create(true);
+  EXPECT_EQ(with_table, without + 1);
+  MakeTable({"b"});
+  MakeTable({"c"});
+  EXPECT_EQ(create(false), without + 2);
+  EXPECT_EQ(create(false), without);
+  EXPECT_TRUE(Exists("/backups/meta/unsynced"));
+  EXPECT_EQ(create(true), without + 2);
+  EXPECT_FALSE(Exists("/backups/meta/unsynced"));
+  EXPECT_EQ(create(true), without);
+  MakeTable({"d"});
+  create(false);
+  ASSERT_TRUE(engine_->GarbageCollect().ok());
+  EXPECT_TRUE(Exists("/backups/meta/unsynced"));
+  // The name goes with the backup that has the file, when another one is made.
+  EXPECT_TRUE(engine_->DeleteBackup(Ids().back()).ok());
+  ASSERT_TRUE(db()->CompactRange(CompactRangeOptions(), nullptr, nullptr).ok());
+  create(true);
+  EXPECT_FALSE(Exists("/backups/meta/unsynced"));
+  for (const BackupID id : Ids()) EXPECT_TRUE(engine_->VerifyBackup(id, true).ok()) << id;
+}
+
 TEST_F(BackupEngineTest, NothingNewOpensNoTable) {
   Open();
   OpenEngine();
@@ -329,6 +363,52 @@ TEST_F(BackupEngineTest, GarbageGoesAndWhatIsNotUnderstoodStays) {
   EXPECT_EQ(RestoredContent(2), "a=of a b=of b");
 }
 
+TEST_F(BackupEngineTest, DeletionSparesTheTablesOfABackupThatIsNotUnderstood) {
+  Open();
+  OpenEngine();
+  MakeTable({"a"});
+  for (BackupID id = 1; id <= 3; id++) Create();
+  engine_.reset();
+  const std::string list = ReadFile("/backups/meta/1");
+  WriteFile("/backups/meta/1", "schema_version 9\n");
+  OpenEngine();
+  EXPECT_TRUE(engine_->DeleteBackup(2).ok());
+  EXPECT_TRUE(engine_->PurgeOldBackups(0).ok());
+  EXPECT_THAT(Entries("/backups/private"), ElementsAre("1"));
+  EXPECT_EQ(Entries("/backups/shared_checksum").size(), 1u);
+  engine_.reset();
+  WriteFile("/backups/meta/1", list);
+  OpenEngine();
+  EXPECT_TRUE(engine_->VerifyBackup(1, true).ok());
+  EXPECT_EQ(RestoredContent(1), "a=of a");
+
+  // Nothing needs the table once that backup is deleted.
+  engine_.reset();
+  WriteFile("/backups/meta/1", "schema_version 9\n");
+  OpenEngine();
+  EXPECT_TRUE(engine_->DeleteBackup(1).ok());
+  EXPECT_TRUE(engine_->PurgeOldBackups(0).ok());
+  EXPECT_THAT(Entries("/backups/shared_checksum"), IsEmpty());
+}
+
+// File systems without locks let another engine write at the same time.
+TEST_F(BackupEngineTest, ABackupThatNobodyKnewGetsAnIdOfItsOwn) {
+  Open();
+  OpenEngine();
+  MakeTable({"a"});
+  Create();
+  std::string list = ReadFile("/backups/meta/1");
+  for (size_t at = 0; (at = list.find("private/1/")) != std::string::npos;) list[at + 8] = '2';
+  ASSERT_TRUE(mem().CreateDir("/backups/private/2", IOOptions(), nullptr).ok());
+  for (const std::string& name : Entries("/backups/private/1")) {
+    WriteFile("/backups/private/2/" + name, ReadFile("/backups/private/1/" + name));
+  }
+  WriteFile("/backups/meta/2", list);
+  EXPECT_EQ(Create(), 3u);
+  EXPECT_THAT(Ids(), ElementsAre(1u, 2u, 3u));
+  for (const BackupID id : {1u, 2u, 3u}) EXPECT_TRUE(engine_->VerifyBackup(id, true).ok()) << id;
+}
+
 TEST_F(BackupEngineTest, ABackupThatLacksAFileIsNotValid) {
   Open();
   OpenEngine();
@@ -484,6 +564,39 @@ TEST_F(BackupEngineTest, ARestoreFromAnEngineInItsCallbacksIsRefused) {
   EXPECT_GE(refused, 1);
   const IOStatus s = other->RestoreDBFromLatestBackup(from_both, "/else", "/else");
   EXPECT_TRUE(s.ok()) << s.ToString();
+}
+
+// Listeners are told when no lock is held any more.
+TEST_F(BackupEngineTest, ListenersMayCallTheEngine) {
+  class Asking final : public EventListener {
+   public:
+    void OnDataMoved(DB*, const DataMoveInfo& info) override {
+      moves.push_back(info);
+      BackupInfo found;
+      const Status s = engine->GetLatestBackupInfo(&found);
+      EXPECT_TRUE(s.ok()) << s.ToString();
+      EXPECT_TRUE(engine->GarbageCollect().ok());
+    }
+    BackupEngine* engine = nullptr;
+    std::vector<DataMoveInfo> moves;
+  };
+  const auto listener = std::make_shared<Asking>();
+  options_.listeners.push_back(listener);
+  backup_options_.listeners.push_back(listener);
+  Open();
+  OpenEngine();
+  listener->engine = engine_.get();
+  MakeTable({"a"});
+  Create();
+  ASSERT_TRUE(engine_->RestoreDBFromLatestBackup("/else", "/else").ok());
+  EXPECT_TRUE(engine_->RestoreDBFromBackup(9, "/else", "/else").IsNotFound());
+  ASSERT_EQ(listener->moves.size(), 3u);
+  EXPECT_EQ(listener->moves[0].kind, DataMoveInfo::Kind::kBackup);
+  EXPECT_EQ(listener->moves[1].kind, DataMoveInfo::Kind::kRestore);
+  EXPECT_EQ(listener->moves[1].path, "/else");
+  EXPECT_TRUE(listener->moves[1].status.ok());
+  EXPECT_GT(listener->moves[1].bytes_copied, 0u);
+  EXPECT_TRUE(listener->moves[2].status.IsNotFound());
 }
 
 TEST_F(BackupEngineTest, StopIsForEver) {

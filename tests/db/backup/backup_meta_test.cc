@@ -133,6 +133,22 @@ TEST(BackupMetaTest, DamageIsFound) {
   }
 }
 
+// The number of files does not count those that are left out.
+TEST(BackupMetaTest, AListThatEndsTooEarlyIsDamaged) {
+  BackupMeta meta = Sample();
+  meta.files[0].size = 16;
+  meta.excluded.emplace_back("shared_checksum/000010_sABCDEFGHIJKLMNOPQRST_5.sst");
+  meta.excluded.emplace_back("shared_checksum/000011_sABCDEFGHIJKLMNOPQRST_5.sst");
+  const std::string text = EncodeBackupMeta(meta, 2);
+  BackupMeta read;
+  ASSERT_TRUE(Decode(text, &read).ok());
+  EXPECT_EQ(read.excluded, meta.excluded);
+  for (size_t size = 0; size < text.size(); size++) {
+    const Status s = Decode(text.substr(0, size), &read);
+    EXPECT_TRUE(s.IsCorruption()) << size << ": " << s.ToString();
+  }
+}
+
 TEST(BackupMetaTest, PathsLeadNowhereElse) {
   for (const std::string& path : {std::string("../000009.sst"),
                                   std::string("shared/../private/8/CURRENT"),

@@ -17,6 +17,7 @@
 #include "varve/file_checksum.h"
 #include "varve/listener.h"
 
+#include "db/backup/backup_meta.h"
 #include "tests/db/backup/backup_test_base.h"
 #include "util/coding/crc32c.h"
 #include "util/env/file_names.h"
@@ -206,6 +207,18 @@ TEST_F(CopyPlanTest, WhatAGivenUpPlanHasBroughtIsUsedAndTheRestIsGarbage) {
   EXPECT_EQ(Restored(1), "a=of a b=of b c=of c");
 }
 
+TEST_F(CopyPlanTest, WhatAListSaysIsElsewhereIsNoGarbage) {
+  BackupMeta meta;
+  meta.id = 1;
+  meta.excluded.emplace_back("shared_checksum/000010_sABCDEFGHIJKLMNOPQRST_5.sst");
+  const std::string other = "shared_checksum/000011_sABCDEFGHIJKLMNOPQRST_5.sst";
+  std::vector<std::string> garbage;
+  const Status s = FindGarbage({{"meta/1", EncodeBackupMeta(meta, 2)}},
+                               {meta.excluded.front(), other}, &garbage);
+  ASSERT_TRUE(s.ok()) << s.ToString();
+  EXPECT_THAT(garbage, ::testing::ElementsAre(other));
+}
+
 TEST_F(CopyPlanTest, AnObjectWithAnotherChecksumOrSizeIsBroughtAgain) {
   Open();
   MakeTable({"a"});
@@ -296,6 +309,8 @@ TEST_F(CopyPlanTest, ChecksumsOfTheManifestAreTakenAndHeldAgainstEarlierCatalogs
   wrong.bytes = wrong.bytes.substr(0, wrong.bytes.find("// FOOTER"));
   const std::string sum = std::to_string(written);
   wrong.bytes.replace(wrong.bytes.find(sum), sum.size(), "1");
+  const uint32_t of_list = crc32c::Value(wrong.bytes.data(), wrong.bytes.size());
+  wrong.bytes += "// FOOTER\ncrc32c " + std::to_string(of_list) + "\n";
   Discard();
   plan_options_.previous.push_back(wrong);
   Status s = TryMake();

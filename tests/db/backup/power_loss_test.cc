@@ -36,6 +36,9 @@ class BackupPowerLossTest : public testing::BackupTest {
     backups_env_ = NewCompositeEnv(backups_);
     backup_options_.backup_env = backups_env_.get();
   }
+  static bool Exists(MemFileSystem& fs, const std::string& path) {
+    return fs.FileExists(path, IOOptions(), nullptr).ok();
+  }
   static std::string Name(const testing::CrashState& state) {
     return "call " + std::to_string(state.call) + ", policy " +
            std::to_string(static_cast<int>(state.policy));
@@ -128,6 +131,34 @@ TEST_F(BackupPowerLossTest, CreationDeletionAndSweepingLeaveWholeBackups) {
     EXPECT_EQ(Ids(), ids);
   }
   EXPECT_GT(restored, 0u);
+}
+
+// Tables that a backup without `sync` has made are copied anew, whether a power loss comes before
+// the durable backup or after it.
+TEST_F(BackupPowerLossTest, ADurableBackupReliesOnNothingThatWasNotSynced) {
+  for (const bool early : {false, true}) {
+    SCOPED_TRACE(early);
+    Remount(std::make_shared<MemFileSystem>());
+    UseBackups(std::make_shared<MemFileSystem>());
+    Open();
+    MakeTable({"a"});
+    backup_options_.sync = false;
+    OpenEngine();
+    ASSERT_EQ(Create(), 1u);
+    EXPECT_TRUE(Exists(*backups_, "/backups/meta/unsynced"));
+    if (early) UseBackups(backups_->CrashClone(CrashPolicy::kAllNames, 1));
+    backup_options_.sync = true;
+    OpenEngine();
+    const BackupID id = Create();
+    ASSERT_NE(id, 0u);
+    EXPECT_FALSE(Exists(*backups_, "/backups/meta/unsynced"));
+    UseBackups(backups_->CrashClone(CrashPolicy::kSyncedOnly, 1));
+    OpenEngine();
+    const IOStatus s = engine_->VerifyBackup(id, true);
+    EXPECT_TRUE(s.ok()) << s.ToString();
+    EXPECT_EQ(RestoredContent(id), "a=of a");
+    ASSERT_TRUE(Close().ok());
+  }
 }
 
 TEST_F(BackupPowerLossTest, ARestoreLeavesTheOldStateOrTheNew) {

@@ -132,6 +132,21 @@ TEST_F(RestoreTest, RefusesWhatItMayNotTouch) {
   EXPECT_EQ(ReadFile("/db/mine/x"), "y");
 }
 
+TEST_F(RestoreTest, RefusesTheLogsOfAnOpenDatabase) {
+  MakeBackupAndGoOn();
+  ASSERT_TRUE(Close().ok());
+  Options other_options = options_;
+  other_options.wal_dir = "/logs";
+  std::unique_ptr<DB> other;
+  ASSERT_TRUE(DB::Open(other_options, "/other", &other).ok());
+  const IOStatus s = engine_->RestoreDBFromBackup(1, kName, "/logs");
+  EXPECT_TRUE(s.IsIOError()) << s.ToString();
+  EXPECT_THAT(s.ToString(), HasSubstr("close the database that has its logs there"));
+  EXPECT_EQ(Files(kWalFile, "/logs").size(), 1u);
+  other.reset();
+  EXPECT_EQ(Content(), kOld);
+}
+
 TEST_F(RestoreTest, ADamagedBackupLeavesTheOldDatabase) {
   MakeBackupAndGoOn();
   ASSERT_TRUE(Close().ok());
@@ -226,6 +241,25 @@ TEST_F(RestoreTest, KeepsTablesThatAreTheSame) {
       }
     }
   }
+}
+
+TEST_F(RestoreTest, TablesThatCannotBeReadAreReplaced) {
+  const auto listener = std::make_shared<RestoreListener>();
+  backup_options_.listeners = {listener};
+  MakeBackupAndGoOn();
+  ASSERT_TRUE(Close().ok());
+  RestoreOptions options;
+  options.mode = RestoreOptions::kVerifyChecksum;
+  FaultRule rule;
+  rule.calls = Only(FaultCall::kRead);
+  rule.path_contains = std::string(kName) + "/" + Files(kTableFile)[0];
+  rule.sticky = true;
+  faults().Inject(rule);
+  const IOStatus s = Restore(options);
+  faults().ClearFaults();
+  ASSERT_TRUE(s.ok()) << s.ToString();
+  EXPECT_EQ(listener->moves.back().files, 5u);
+  EXPECT_EQ(Content(), kNew);
 }
 
 TEST_F(RestoreTest, LogsAreKeptWhenAsked) {

@@ -511,6 +511,7 @@ class LosingTable final : public TableReader {
     return whole_->Salvage(take, count);
   }
   size_t MemoryUsage() const override { return whole_->MemoryUsage(); }
+  const TableFormat& format() const override { return whole_->format(); }
 
  private:
   class Walk final : public InternalIterator {

@@ -21,6 +21,7 @@
 #include "db/compaction/compaction_iterator.h"
 #include "db/compaction/surviving_tombstones.h"
 #include "tests/db/compaction/list_iterator.h"
+#include "util/key/entity.h"
 
 namespace varve {
 namespace {
@@ -283,11 +284,20 @@ TEST_F(MergeCompactionTest, AResultMayBeAnOperandOfManyRuns) {
             "a@0=" + std::string(100, 'x') + " b@0=y ");
 }
 
-TEST_F(MergeCompactionTest, AWideColumnEntityIsNoBaseThatCanBeMergedInto) {
+TEST_F(MergeCompactionTest, AnEntityGetsANewDefaultColumn) {
+  const auto entity = [](const WideColumns& columns) {
+    std::string bytes;
+    EXPECT_TRUE(EncodeEntity(columns, &bytes).ok());
+    return bytes;
+  };
   EXPECT_EQ(Run({{"a", 9, kTypeMerge, "2"},
                  {"a", 8, kTypeMerge, "1"},
-                 {"a", 7, kTypeWideColumnEntity, "e"}}),
-            "a@9+1,2 a@7-e ");
+                 {"a", 7, kTypeWideColumnEntity, entity({{"", "d"}, {"c", "v"}})}}),
+            "a@9-" + entity({{"", "d,1,2"}, {"c", "v"}}) + " ");
+  EXPECT_EQ(0u, counts_.failed_merges);
+  // An ill-formed entity stays, and so do the operands above it.
+  EXPECT_EQ(Run({{"a", 9, kTypeMerge, "2"}, {"a", 7, kTypeWideColumnEntity, "e"}}), "a@9+2 a@7-e ");
+  EXPECT_EQ(1u, counts_.failed_merges);
 }
 
 TEST_F(MergeCompactionTest, TheSameOperandTwiceIsOne) {

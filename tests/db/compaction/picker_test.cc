@@ -150,13 +150,13 @@ TEST_F(PickerTest, WhatIsInAnotherDirectoryIsNotMoved) {
 
 TEST_F(PickerTest, AQuietTreeNeedsNothing) {
   Draw("L0: 3[a-z] 2[a-z] 1[a-z]\nL1: 9[a-z]");
-  EXPECT_FALSE(NeedsCompaction(*version_, shape_, options_));
+  EXPECT_FALSE(NeedsCompaction(version_, shape_, options_, running_));
   EXPECT_EQ(Pick(), "none");
 }
 
 TEST_F(PickerTest, OverlappingL0GoesDownTogetherWithTheBaseLevel) {
   Draw("L0: 4[a-m] 3[c-z] 2[a-f] 1[k-z]\nL1: 8[a-f] 9[g-z]");
-  EXPECT_TRUE(NeedsCompaction(*version_, shape_, options_));
+  EXPECT_TRUE(NeedsCompaction(version_, shape_, options_, running_));
   EXPECT_EQ(Pick(), "L0: 4 3 2 1; L1: 8 9; to L1, bottommost");
 }
 
@@ -313,11 +313,11 @@ TEST_F(PickerTest, AMoveMustNotOverlapMuchTwoLevelsBelow) {
 
 TEST_F(PickerTest, MarkedFilesAreRewrittenButNotInTheLastLevel) {
   Draw("L1: 1[a-c]? 2[d-f]\nL2: 5[m-n]?");
-  EXPECT_TRUE(NeedsCompaction(*version_, shape_, options_));
+  EXPECT_TRUE(NeedsCompaction(version_, shape_, options_, running_));
   EXPECT_EQ(Pick(), "L1: 1; to L2, bottommost");
   EXPECT_EQ(plan_->reason, CompactionReason::kFilesMarkedForCompaction);
   Draw("L1: 1[a-c]\nL2: 5[m-n]?");
-  EXPECT_FALSE(NeedsCompaction(*version_, shape_, options_));
+  EXPECT_FALSE(NeedsCompaction(version_, shape_, options_, running_));
 }
 
 TEST_F(PickerTest, WhatLiesDeeperMakesAnOutputNotBottommost) {
@@ -433,9 +433,9 @@ TEST_F(SinkingTest, TombstonesGoDownWhereTheyFreeWhatIsRewritten) {
   Draw("L1: 5[a-f]*2\nL2: 7[a-c]*10 8[d-f]*10");
   Holds(7, 10, 0);
   Holds(8, 10, 0);
-  EXPECT_FALSE(NeedsCompaction(*version_, shape_, options_));
+  EXPECT_FALSE(NeedsCompaction(version_, shape_, options_, running_));
   Holds(5, 20, 20);
-  EXPECT_TRUE(NeedsCompaction(*version_, shape_, options_));
+  EXPECT_TRUE(NeedsCompaction(version_, shape_, options_, running_));
   EXPECT_EQ(Pick(), "L1: 5; L2: 7 8; to L2, bottommost");
 }
 

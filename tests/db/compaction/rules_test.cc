@@ -43,13 +43,14 @@ TEST(CompactionRules, BreakingOneEndsTheProcess) {
       {"picker != nullptr",
        [] {
          Tree tree;
-         tree.options.compaction_style = kCompactionStyleFIFO;
-         (void)NeedsCompaction(*tree.version, tree.shape, tree.options);
+         tree.options.compaction_style = static_cast<CompactionStyle>(9);
+         (void)NeedsCompaction(tree.version, tree.shape, tree.options, tree.running);
        }},
       {"shape.scores.size() ==",
        [] {
          Tree tree;
-         (void)PickCompaction(tree.version, LevelShape(), tree.options, {});
+         const CompactionPicker* picker = FindCompactionPicker(kCompactionStyleLevel);
+         (void)picker->Pick(tree.version, LevelShape(), tree.options, {});
        }},
       {"level >= 1 && level + 1 < version.num_levels()",
        [] { (void)OrderCandidates(*Tree().version, 0, kMinOverlappingRatio); }},

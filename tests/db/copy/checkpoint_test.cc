@@ -10,8 +10,12 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <chrono>
 #include <memory>
 #include <set>
+#include <string>
+#include <thread>
 
 #include "varve/file_system_wrappers.h"
 #include "varve/listener.h"
@@ -291,6 +295,85 @@ TEST_F(CheckpointTest, HasWhatNoLogHas) {
   Put("logged", "v");
   ASSERT_TRUE(Create("/copy").ok());
   EXPECT_EQ(ScanOf("/copy"), "default: logged=v;a: k=v;");
+}
+
+// A logged write follows each unlogged one: a copy that has the later one has the earlier one, too.
+TEST_F(CheckpointTest, IsAPrefixBesideUnloggedWrites) {
+  Open({"default", "a"});
+  std::atomic<bool> stop{false};
+  std::thread writer([&] {
+    WriteOptions unlogged;
+    unlogged.disableWAL = true;
+    for (int i = 1; !stop.load(); i++) {
+      const std::string value = std::to_string(i);
+      ASSERT_TRUE(db()->Put(unlogged, Handle("a"), "k", value).ok());
+      ASSERT_TRUE(db()->Put(WriteOptions(), "k", value).ok());
+      if (i % 64 == 0) std::this_thread::sleep_for(std::chrono::microseconds(200));
+    }
+  });
+  const auto number_in = [](const std::string& text, const std::string& family) {
+    const size_t at = text.find(family + ": k=");
+    return at == std::string::npos ? 0 : std::stoi(text.substr(at + family.size() + 4));
+  };
+  for (int i = 0; i < 30; i++) {
+    const std::string directory = "/copy" + std::to_string(i);
+    ASSERT_TRUE(Create(directory).ok());
+    const std::string text = ScanOf(directory);
+    EXPECT_GE(number_in(text, "a"), number_in(text, "default")) << text;
+    EXPECT_LE(number_in(text, "a"), number_in(text, "default") + 1) << text;
+  }
+  stop.store(true);
+  writer.join();
+}
+
+// Returns the bytes of digits in base 16.
+std::string Bytes(const std::string& hex) {
+  std::string bytes;
+  for (size_t i = 0; i + 1 < hex.size(); i += 2) {
+    bytes.push_back(static_cast<char>(std::stoi(hex.substr(i, 2), nullptr, 16)));
+  }
+  return bytes;
+}
+
+// The smallest directory that RocksDB opens: a table with k1 and k2, without a unique id, and a log
+// with k3.
+constexpr const char* kSmallestManifest =
+    "eddde38e400001011a6c6576656c64622e4279746577697365436f6d70617261746f72020503060402670003fd020a"
+    "6b3101010000000000000a6b320102000000000000010201";
+constexpr const char* kSmallestLog =
+    "9237815b130001030000000000000001000000"
+    "01026b33027633";
+constexpr const char* kSmallestTable =
+    "000a026b3101010000000000007631010902320102000000000000763200000000010000000043ec2b5d00026b3200"
+    "2500000000010000000073336811002404726f636b7364622e626c6f636b2e62617365642e7461626c652e696e6465"
+    "782e7479706500000000080a1a636f6d70617261746f726c6576656c64622e4279746577697365436f6d7061726174"
+    "6f720c070d72657373696f6e4e6f436f6d7072657373696f6e080c0164656c657465642e6b65797300081501696e64"
+    "65782e6b65792e69732e757365722e6b6579010e160176616c75652e69732e64656c74612e656e636f64656401080b"
+    "016e756d2e656e747269657302080c017261772e6b65792e73697a65140c0a0176616c75652e73697a650400000000"
+    "0100000000314f1f17001203726f636b7364622e70726f706572746965733de10100000000010000000065d90c2d01"
+    "a302202a0e000000000000000000000000000000000000000000000000000000000000000000000005000000f7cff4"
+    "85b741e288";
+
+TEST_F(CheckpointTest, FindsTheTableThatLevelDbHasNamed) {
+  const std::string db_path(kName);
+  ASSERT_TRUE(mem().CreateDirIfMissing(db_path, IOOptions(), nullptr).ok());
+  WriteFile(db_path + "/CURRENT", "MANIFEST-000001\n");
+  WriteFile(db_path + "/MANIFEST-000001", Bytes(kSmallestManifest));
+  WriteFile(db_path + "/000003.ldb", Bytes(kSmallestTable));
+  WriteFile(db_path + "/000005.log", Bytes(kSmallestLog));
+  Open();
+  std::vector<LiveFileStorageInfo> files;
+  ASSERT_TRUE(db()->GetLiveFilesStorageInfo(LiveFilesStorageInfoOptions(), &files).ok());
+  bool found = false;
+  for (const LiveFileStorageInfo& file : files) {
+    if (file.file_type == kCurrentFile) continue;
+    EXPECT_TRUE(Exists(file.directory + "/" + file.relative_filename)) << file.relative_filename;
+    found = found || file.relative_filename == "000003.ldb";
+  }
+  EXPECT_TRUE(found);
+  ASSERT_TRUE(Create("/copy").ok());
+  EXPECT_EQ(ScanOf("/copy"), "default: k1=v1 k2=v2 k3=v3;");
+  EXPECT_TRUE(Exists("/copy/000003.sst"));
 }
 
 // The newest writes are of a family that is left out, and in no log.

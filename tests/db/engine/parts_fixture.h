@@ -26,6 +26,7 @@ class IdleCommitPath final : public CommitPath {
     return Status::NotSupported();
   }
   SequenceNumber NewestSequence() const override { return 0; }
+  CommitTotals Totals() const override { return {}; }
   void WaitUntilVisible() override {}
   void WatchKeys() override {}
   void ExpectCondition(const WriteCondition& /*condition*/) override {}

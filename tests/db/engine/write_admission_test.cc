@@ -106,6 +106,8 @@ TEST_F(WriteAdmissionTest, AStoppedWriterAsksForWorkAndGoesOnWhenItIsDone) {
   DbLock lock(mu());
   EXPECT_EQ(engine_->stalls.totals().stopped_writes, 1u);
   EXPECT_FALSE(engine_->stalls.AnyWaits());
+  engine_->stalls.ResetTotals();
+  EXPECT_EQ(engine_->stalls.totals().stopped_writes, 0u);
 }
 
 TEST_F(WriteAdmissionTest, AnErrorEndsTheWait) {

@@ -110,6 +110,26 @@ TEST_F(SstFileReaderTest, NothingBeforeItIsOpen) {
   EXPECT_TRUE(may);
 }
 
+TEST_F(SstFileReaderTest, ShowsTheColumnsOfEntities) {
+  Write([](SstFileWriter* writer) {
+    ASSERT_TRUE(writer->PutEntity("a", {{"x", "1"}, {"", "d"}}).ok());
+    ASSERT_TRUE(writer->Put("b", "v").ok());
+    ASSERT_TRUE(writer->PutEntity("c", {{"y", "2"}}).ok());
+  });
+  SstFileReader reader(options_);
+  ASSERT_TRUE(reader.Open(kFile).ok());
+  EXPECT_EQ(Get(&reader, "a"), "d");
+  EXPECT_EQ(Get(&reader, "c"), "");
+  EXPECT_EQ(Scan(reader.NewIterator(ReadOptions())), "a=d b=v c= ");
+  const std::unique_ptr<Iterator> it(reader.NewIterator(ReadOptions()));
+  it->SeekToFirst();
+  EXPECT_EQ(it->columns(), (WideColumns{{"", "d"}, {"x", "1"}}));
+  it->Next();
+  EXPECT_EQ(it->columns(), (WideColumns{{"", "v"}}));
+  it->Next();
+  EXPECT_EQ(it->columns(), (WideColumns{{"y", "2"}}));
+}
+
 TEST_F(SstFileReaderTest, ReadsWhatTheWriterWrote) {
   options_.merge_operator = MergeOperators::CreateStringAppendOperator();
   Write([](SstFileWriter* writer) {

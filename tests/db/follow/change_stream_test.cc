@@ -9,22 +9,31 @@
 #include "varve/change_stream.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <algorithm>
+#include <chrono>
 #include <condition_variable>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "varve/db.h"
+#include "varve/env.h"
 #include "varve/listener.h"
+#include "varve/system_clock.h"
 #include "varve/write_batch.h"
 
 #include "tests/harness/database.h"
 #include "tests/harness/random.h"
+#include "util/coding/crc32c.h"
+#include "util/coding/fixed.h"
+#include "util/sync/heavy_fence.h"
 
 namespace varve::testing {
 namespace {
@@ -67,6 +76,106 @@ class ChangeStreamTest : public Database {
     return text + (s.ok() ? "" : s.ToString());
   }
 };
+
+TEST_F(ChangeStreamTest, ALogThatIsInMemoryStillMayHaveTheNumber) {
+  options_.manual_wal_flush = true;
+  Open();
+  Put("a", "1");
+  Flush();
+  Put("b", "2");
+  auto stream = Stream(2);
+  ASSERT_NE(stream, nullptr);
+  EXPECT_EQ(ReadAll(stream.get()), "");
+  ASSERT_TRUE(db()->FlushWAL(/*sync=*/false).ok());
+  EXPECT_EQ(ReadAll(stream.get()), "2 ");
+  // The log that had the first number is gone, which cannot be told before the next one is read.
+  stream.reset();
+  ASSERT_TRUE(db()->DropChangeStream("s").ok());
+  Flush();
+  Put("c", "3");
+  stream = Stream(1);
+  ASSERT_NE(stream, nullptr);
+  ASSERT_TRUE(db()->FlushWAL(/*sync=*/false).ok());
+  EXPECT_EQ(ReadAll(stream.get()), "lost1-2 3 ");
+}
+
+// The checksum of the second record is right, but its update is of no known type.
+TEST_F(ChangeStreamTest, ARecordThatCannotBeUnderstoodIsNotPassedOver) {
+  Open();
+  for (const char* key : {"a", "b", "c"}) Put(key, "2");
+  const std::string path = std::string(kName) + "/" + Files(kWalFile).back();
+  std::string bytes = ReadFile(path);
+  const std::string update(
+      "\x01\x01"
+      "b"
+      "\x01"
+      "2");
+  const size_t at = bytes.find(update);
+  ASSERT_NE(at, std::string::npos);
+  bytes[at] = 0x7e;
+  // The checksum is before the size and the type; it covers the type, the header of the batch and
+  // the update.
+  const size_t type = at - 12 - 1;
+  EncodeFixed32(&bytes[type - 6],
+                crc32c::Mask(crc32c::Value(&bytes[type], 1 + 12 + update.size())));
+  WriteFile(path, bytes);
+  const auto stream = Stream(1);
+  ASSERT_NE(stream, nullptr);
+  const std::string failed = ReadAll(stream.get());
+  EXPECT_TRUE(failed.starts_with("1 Corruption")) << failed;
+  for (int i = 0; i < 3; i++) EXPECT_EQ("1 " + ReadAll(stream.get()), failed);
+}
+
+// A clock that runs a function at the next call, and the environment that has it.
+class InterruptingClock final : public SystemClockWrapper {
+ public:
+  InterruptingClock() : SystemClockWrapper(SystemClock::Default()) {}
+  const char* Name() const override { return "InterruptingClock"; }
+  Status GetCurrentTime(int64_t* seconds) override {
+    if (owner == std::this_thread::get_id() && next != nullptr) std::exchange(next, nullptr)();
+    return target_->GetCurrentTime(seconds);
+  }
+  std::thread::id owner = std::this_thread::get_id();
+  std::function<void()> next;
+};
+
+class InterruptingEnv final : public EnvWrapper {
+ public:
+  InterruptingEnv(Env* base, std::shared_ptr<SystemClock> clock) : EnvWrapper(base) {
+    file_system_ = base->GetFileSystem();
+    system_clock_ = std::move(clock);
+  }
+  const char* Name() const override { return "InterruptingEnv"; }
+};
+
+TEST_F(ChangeStreamTest, BeginsWithWhatIsWrittenNextThoughLogsGoMeanwhile) {
+  const auto clock = std::make_shared<InterruptingClock>();
+  InterruptingEnv env(options_.env, clock);
+  options_.env = &env;
+  for (const bool manual : {false, true}) {
+    SCOPED_TRACE(manual);
+    ASSERT_TRUE(Close().ok());
+    options_.manual_wal_flush = manual;
+    Open();
+    Put("a", "1");
+    // The clock is read after the last sequence number.
+    clock->next = [&] {
+      Put("b", "2");
+      Flush();
+      Put("c", "3");
+    };
+    auto stream = Stream(0, manual ? "manual" : "s");
+    EXPECT_EQ(clock->next, nullptr);
+    ASSERT_NE(stream, nullptr);
+    const SequenceNumber next = db()->GetLatestSequenceNumber() + 1;
+    EXPECT_EQ(stream->position(), next);
+    Put("d", "4");
+    ASSERT_TRUE(db()->FlushWAL(/*sync=*/false).ok());
+    EXPECT_EQ(ReadAll(stream.get()), std::to_string(next) + " ");
+    stream.reset();
+  }
+  ASSERT_TRUE(Close().ok());
+}
 
 TEST_F(ChangeStreamTest, GoesOnBehindWhatWasAcknowledged) {
   Open();
@@ -116,6 +225,165 @@ TEST_F(ChangeStreamTest, GapsAreRecords) {
   Flush();
   Put("f", "6");
   EXPECT_EQ(ReadAll(stream.get()), "6 ");
+}
+
+TEST_F(ChangeStreamTest, WhatWasNotLoggedIsNotLost) {
+  Open();
+  auto stream = Stream();
+  PutUnlogged("a");
+  Put("b", "2");
+  EXPECT_EQ(ReadAll(stream.get()), "gap1 2 ");
+  ASSERT_TRUE(stream->Acknowledge(2).ok());
+  // The position moves to the next log, which begins with a gap.
+  Flush();
+  EXPECT_EQ(ReadAll(stream.get()), "");
+  ASSERT_TRUE(stream->Acknowledge(2, /*durably=*/true).ok());
+  PutUnlogged("c");
+  Put("d", "4");
+  stream.reset();
+  stream = Stream();
+  EXPECT_EQ(ReadAll(stream.get()), "gap3 4 ");
+  ASSERT_TRUE(stream->Acknowledge(2).ok());
+  stream.reset();
+  Reopen();
+  stream = Stream();
+  EXPECT_EQ(ReadAll(stream.get()), "gap3 4 ");
+  // The last opening cannot have lost what this one writes.
+  PutUnlogged("e");
+  Put("f", "6");
+  EXPECT_EQ(ReadAll(stream.get()), "gap5 6 ");
+  std::unique_ptr<TransactionLogIterator> updates;
+  const Status s = db()->GetUpdatesSince(3, &updates);
+  EXPECT_NE(s.ToString().find("without the log"), std::string::npos) << s.ToString();
+}
+
+// The end of the last log before a kill may be lost, but not that of the log before; a position
+// that has come to the next log has not forgotten that.
+TEST_F(ChangeStreamTest, WhatMayBeLostStaysSo) {
+  Open();
+  auto stream = Stream();
+  Put("a", "1");
+  EXPECT_EQ(ReadAll(stream.get()), "1 ");
+  ASSERT_TRUE(stream->Acknowledge(1, /*durably=*/true).ok());
+  PutUnlogged("b");
+  Flush();
+  PutUnlogged("c");
+  Flush();
+  const auto left = std::move(stream);
+  Kill();
+  Open();
+  Put("d", "4");
+  stream = Stream();
+  for (int i = 0; i < 3; i++) {
+    SCOPED_TRACE(i);
+    EXPECT_EQ(ReadAll(stream.get()), "gap2 lost3 4 ");
+    ASSERT_TRUE(stream->Acknowledge(1, /*durably=*/true).ok());
+    stream.reset();
+    if (i == 1) Flush();
+    stream = Stream();
+  }
+}
+
+// Numbers that a reader has acknowledged are not given to other writes, though a crash has taken
+// the writes that had them.
+TEST_F(ChangeStreamTest, AcknowledgedNumbersAreNotUsedAgain) {
+  Open();
+  auto stream = Stream();
+  PutUnlogged("a");
+  PutUnlogged("b");
+  EXPECT_EQ(ReadAll(stream.get()), "gap1-2 ");
+  ASSERT_TRUE(stream->Acknowledge(2, /*durably=*/true).ok());
+  const auto left = std::move(stream);
+  Kill();
+  Open();
+  EXPECT_EQ(db()->GetLatestSequenceNumber(), 2);
+  WriteBatch batch;
+  for (const char* const key : {"c", "d", "e"}) ASSERT_TRUE(batch.Put(key, "logged").ok());
+  ASSERT_TRUE(db()->Write(WriteOptions(), &batch).ok());
+  stream = Stream();
+  EXPECT_EQ(stream->position(), 3);
+  EXPECT_EQ(ReadAll(stream.get()), "3-5 ");
+}
+
+// A log that ends because the database was closed has lost nothing, over any number of openings, in
+// which nothing may have been logged at all.
+TEST_F(ChangeStreamTest, WhatAClosedLogLacksIsNotLost) {
+  for (const bool mapped : {true, false}) {
+    SCOPED_TRACE(mapped);
+    options_.allow_fallocate = mapped;
+    auto files = std::make_shared<MemFileSystem>();
+    if (mapped) files->OfferMappedFiles();
+    Remount(std::move(files));
+    Open();
+    auto stream = Stream();
+    Put("a", "1");
+    PutUnlogged("b");
+    stream.reset();
+    for (int i = 0; i < 2; i++) {
+      Reopen();
+      PutUnlogged("c");
+    }
+    Reopen();
+    Put("d", "5");
+    stream = Stream();
+    EXPECT_EQ(ReadAll(stream.get()), "1 gap2 gap3 gap4 5 ");
+    ASSERT_TRUE(stream->Acknowledge(5, /*durably=*/true).ok());
+    stream.reset();
+    ASSERT_TRUE(Close().ok());
+  }
+}
+
+TEST_F(ChangeStreamTest, AClosedLogIsReplayedToItsEnd) {
+  Open();
+  auto stream = Stream();
+  Put("a", "1");
+  Put("b", "2");
+  stream.reset();
+  Reopen();
+  EXPECT_EQ(Scan(), "a=1 b=2");
+}
+
+TEST_F(ChangeStreamTest, AGapNamesItsFamilies) {
+  Open({"default", "cache", "other"});
+  auto stream = Stream();
+  WriteOptions unlogged;
+  unlogged.disableWAL = true;
+  ChangeRecord record;
+  const auto next_gap = [&]() -> std::string {
+    for (;;) {
+      EXPECT_TRUE(stream->Next(&record).ok());
+      if (record.kind == ChangeRecord::Kind::kNothing) return "nothing";
+      if (record.kind != ChangeRecord::Kind::kGap) continue;
+      if (!record.families.has_value()) return "unknown";
+      std::string text;
+      for (const std::string& name : *record.families) text += name + " ";
+      return text;
+    }
+  };
+  ASSERT_TRUE(db()->Put(unlogged, Handle("cache"), "k", "1").ok());
+  Put("a", "2");
+  EXPECT_EQ(next_gap(), "cache ");
+  ASSERT_TRUE(db()->Put(unlogged, Handle("cache"), "k", "3").ok());
+  // The gap names what was flushed, too.
+  ASSERT_TRUE(db()->Flush(FlushOptions(), Handle("cache")).ok());
+  Put("a", "4");
+  EXPECT_EQ(next_gap(), "cache ");
+  WriteBatch both;
+  ASSERT_TRUE(both.Put("b", "5").ok());
+  ASSERT_TRUE(both.Put(Handle("cache"), "b", "6").ok());
+  ASSERT_TRUE(db()->Write(unlogged, &both).ok());
+  EXPECT_EQ(next_gap(), "cache default ");
+  ASSERT_TRUE(db()->Flush(FlushOptions(), {Handle("cache"), db()->DefaultColumnFamily()}).ok());
+  Put("a", "7");
+  EXPECT_EQ(next_gap(), "nothing");
+  ASSERT_TRUE(db()->Put(unlogged, Handle("other"), "k", "8").ok());
+  EXPECT_EQ(next_gap(), "other ");
+  // After an opening it is not known any more.
+  ASSERT_TRUE(stream->Acknowledge(1, /*durably=*/true).ok());
+  stream.reset();
+  Reopen();
+  stream = Stream();
+  EXPECT_EQ(next_gap(), "unknown");
 }
 
 TEST_F(ChangeStreamTest, RefusesWhatMakesNoSense) {
@@ -242,6 +510,61 @@ TEST_F(ChangeStreamTest, WaitsForAWrite) {
   EXPECT_EQ(record.kind, ChangeRecord::Kind::kBatch);
   EXPECT_EQ(record.first, 1u);
   EXPECT_EQ(record.batch.Count(), 1u);
+}
+
+// Returns how often the calling thread has given up its processor.
+long Switches() {
+  rusage usage{};
+  getrusage(RUSAGE_THREAD, &usage);
+  return usage.ru_nvcsw;
+}
+
+TEST_F(ChangeStreamTest, AWaitingReaderSleepsUntilItIsWoken) {
+  if (!HeavyFence()) GTEST_SKIP() << "without fences in other threads a reader looks now and then";
+  Open();
+  auto stream = Stream();
+  ChangeRecord record;
+  const long before = Switches();
+  ASSERT_TRUE(stream->WaitNext(300 * 1000, &record).ok());
+  EXPECT_LE(Switches() - before, 20);
+  const auto begin = std::chrono::steady_clock::now();
+  for (SequenceNumber i = 1; i <= 200; i++) {
+    std::thread writer([&] {
+      std::this_thread::sleep_for(std::chrono::microseconds(i * 7 % 500));
+      Put("a", "1");
+    });
+    ASSERT_TRUE(stream->WaitNext(60 * 1000 * 1000, &record).ok());
+    writer.join();
+    ASSERT_EQ(record.first, i);
+    ASSERT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(50));
+  }
+}
+
+TEST_F(ChangeStreamTest, CloseAndASyncEndTheWait) {
+  Open();
+  ChangeStreamOptions options;
+  options.name = "durable";
+  options.durable_only = true;
+  std::unique_ptr<ChangeStream> durable;
+  ASSERT_TRUE(db()->OpenChangeStream(options, &durable).ok());
+  Put("a", "1");
+  const auto begin = std::chrono::steady_clock::now();
+  std::thread syncer([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    EXPECT_TRUE(db()->SyncWAL().ok());
+  });
+  ChangeRecord record;
+  EXPECT_TRUE(durable->WaitNext(60 * 1000 * 1000, &record).ok());
+  EXPECT_EQ(record.first, 1u);
+  syncer.join();
+  auto stream = Stream();
+  std::thread closer([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    EXPECT_TRUE(db()->Close().ok());
+  });
+  EXPECT_FALSE(stream->WaitNext(UINT64_MAX, &record).ok());
+  closer.join();
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(50));
 }
 
 TEST_F(ChangeStreamTest, GivesOutWhatIsDurableIfThatIsWanted) {

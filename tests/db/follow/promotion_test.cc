@@ -25,8 +25,8 @@
 #include "varve/utilities/transaction.h"
 #include "varve/utilities/transaction_db.h"
 
-#include "tests/db/follow/child_process.h"
 #include "tests/db/follow/numbered_history.h"
+#include "tests/harness/child_process.h"
 #include "tests/harness/database.h"
 #include "tests/harness/environment.h"
 #include "tests/harness/random.h"

@@ -13,8 +13,8 @@
 
 #include "varve/db.h"
 
-#include "tests/db/follow/child_process.h"
 #include "tests/db/follow/numbered_history.h"
+#include "tests/harness/child_process.h"
 #include "tests/harness/database.h"
 #include "tests/harness/environment.h"
 

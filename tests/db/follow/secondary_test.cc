@@ -25,9 +25,9 @@
 #include "varve/file_system_wrappers.h"
 #include "varve/utilities/merge_operators.h"
 
-#include "tests/db/follow/child_process.h"
 #include "tests/db/follow/directory_contents.h"
 #include "tests/db/follow/numbered_history.h"
+#include "tests/harness/child_process.h"
 #include "tests/harness/database.h"
 #include "tests/harness/environment.h"
 #include "tests/harness/random.h"
@@ -232,6 +232,30 @@ TEST(SecondaryTest, ChangesNothingOfThePrimary) {
   pair.secondary.Close();
   EXPECT_EQ(Differing(Files(pair.primary_path()), before), "");
   EXPECT_TRUE(fs::exists(pair.directory.path() + "/secondary/LOG"));
+}
+
+// A reader that closes does not know what the primary has made since it last looked.
+TEST(SecondaryTest, ClosingBehindThePrimaryChangesNothing) {
+  Pair pair("behind");
+  pair.options.disable_auto_compactions = true;
+  pair.OpenPrimary();
+  pair.Write(100);
+  pair.OpenSecondary();
+  std::unique_ptr<DB> read_only;
+  Options own = pair.options;
+  own.info_log = SilentLogger();
+  ASSERT_TRUE(DB::OpenForReadOnly(own, pair.primary_path(), &read_only).ok());
+  pair.Write(1000);
+  pair.Flush(/*compact=*/true);
+  pair.Write(50);
+  WaitForCompactOptions deleted;
+  deleted.wait_for_purge = true;
+  ASSERT_TRUE(pair.primary.db->WaitForCompact(deleted).ok());
+  const auto before = Files(pair.primary_path());
+  ASSERT_TRUE(read_only->Close().ok());
+  EXPECT_EQ(Differing(Files(pair.primary_path()), before), "");
+  pair.secondary.Close();
+  EXPECT_EQ(Differing(Files(pair.primary_path()), before), "");
 }
 
 TEST(SecondaryTest, RefusesWhatChangesTheDatabase) {

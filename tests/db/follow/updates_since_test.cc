@@ -15,6 +15,7 @@
 #include <thread>
 #include <vector>
 
+#include "varve/change_stream.h"
 #include "varve/db.h"
 #include "varve/utilities/transaction_db.h"
 #include "varve/wal_iterator.h"
@@ -455,6 +456,41 @@ TEST_F(TwoPhaseUpdatesTest, ATransactionIsOneBatchWhereItWasCommitted) {
             "6:+with=it +f=first -ff |9:+d=plain |");
   EXPECT_EQ(ReadSince(4), "3:+s=second -ss |5:+c=plain |6:+with=it +f=first -ff |9:+d=plain |");
   EXPECT_EQ(ReadSince(9), "9:+d=plain |");
+}
+
+// A transaction that an opening finds prepared is one batch where it is committed.
+TEST_F(TwoPhaseUpdatesTest, AStreamGoesOnWithWhatAnOpeningFindsPrepared) {
+  options_.allow_2pc = true;
+  ASSERT_NO_FATAL_FAILURE(OpenTransactions());
+  ChangeStreamOptions wanted;
+  wanted.name = "s";
+  std::unique_ptr<ChangeStream> stream;
+  ASSERT_TRUE(base()->OpenChangeStream(wanted, &stream).ok());
+  const auto read = [&]() -> std::string {
+    std::string text;
+    ChangeRecord record;
+    while (stream->Next(&record).ok() && record.kind == ChangeRecord::Kind::kBatch) {
+      text += std::to_string(record.first) + "-" + std::to_string(record.last) + " ";
+    }
+    return text;
+  };
+  auto txn = Prepared("txn", "t");
+  PutPlain("a");
+  EXPECT_EQ(read(), "1-1 ");
+  stream.reset();
+  txn.reset();
+  transactions_.reset();
+  ASSERT_NO_FATAL_FAILURE(OpenTransactions());
+  ASSERT_TRUE(base()->OpenChangeStream(wanted, &stream).ok());
+  std::vector<Transaction*> prepared;
+  transactions_->GetAllPreparedTransactions(&prepared);
+  ASSERT_EQ(prepared.size(), 1u);
+  txn.reset(prepared[0]);
+  EXPECT_EQ(read(), "1-1 ");
+  ASSERT_TRUE(txn->Commit().ok());
+  EXPECT_EQ(read(), "2-3 ");
+  stream.reset();
+  txn.reset();
 }
 
 // The prepared transaction is in a log before that of the position.

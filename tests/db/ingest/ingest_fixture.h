@@ -3,6 +3,7 @@
 
 // Provides a database in memory beside files that it may ingest.
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,13 @@ class IngestTest : public Database {
                 const IngestExternalFileOptions& options = IngestExternalFileOptions(),
                 const std::string& family = "default") {
     return db()->IngestExternalFile(Handle(family), files, options);
+  }
+  std::unique_ptr<FileIngestionHandle> Prepare(const std::string& file,
+                                               const IngestExternalFileOptions& options) {
+    std::unique_ptr<FileIngestionHandle> handle;
+    const Status s = db()->PrepareFileIngestion(Handle("default"), {file}, options, &handle);
+    EXPECT_TRUE(s.ok()) << s.ToString();
+    return handle;
   }
   bool Exists(const std::string& path) {
     return file_system()->FileExists(path, IOOptions(), nullptr).ok();

@@ -85,6 +85,37 @@ TEST_F(IngestReplaceTest, RangeDeletionsGo) {
   EXPECT_EQ(Places(), "L0:1 L6:0");
 }
 
+// The end of a range deletion is the first key that its table does not reach.
+TEST_F(IngestReplaceTest, ATableWhoseDeletionEndsAtTheStartStays) {
+  Open();
+  Table({"a"});
+  ASSERT_TRUE(db()->CompactRange(CompactRangeOptions(), nullptr, nullptr).ok());
+  ASSERT_TRUE(db()->DeleteRange(WriteOptions(), Handle("default"), "a", "c").ok());
+  Flush();
+  ASSERT_EQ(Replace(ExternalFile().Put("c", "new"), RangeOpt("c", "e")).ToString(), "OK");
+  EXPECT_EQ(Scan(), "c=new");
+  // A table that has the key itself is in the range, and reaches over its edge.
+  Table({"b", "g"});
+  const Status s = Replace(ExternalFile().Put("h", "new"), RangeOpt("g", "i"));
+  EXPECT_TRUE(s.IsInvalidArgument()) << s.ToString();
+  EXPECT_EQ(Scan(), "b=old c=new g=old");
+}
+
+// Nothing in the range is in memory, so there is nothing to flush.
+TEST_F(IngestReplaceTest, ADeletionInMemoryThatBeginsAtTheLimitStays) {
+  Open();
+  Table({"f"});
+  ASSERT_TRUE(db()->DeleteRange(WriteOptions(), Handle("default"), "e", "g").ok());
+  IngestExternalFileArg arg = Arg(ExternalFile().Put("d", "new"), RangeOpt("c", "e"));
+  arg.options.allow_blocking_flush = false;
+  ASSERT_EQ(db()->IngestExternalFiles({arg}).ToString(), "OK");
+  EXPECT_EQ(Scan(), "d=new");
+  arg = Arg(ExternalFile().Put("e", "newer"), RangeOpt("c", "ea"));
+  arg.options.allow_blocking_flush = false;
+  EXPECT_TRUE(db()->IngestExternalFiles({arg}).IsInvalidArgument());
+  EXPECT_EQ(Scan(), "d=new");
+}
+
 TEST_F(IngestReplaceTest, TablesOverAnEdgeAreLeft) {
   Open();
   Table({"a", "d"});
@@ -124,6 +155,10 @@ TEST_F(IngestReplaceTest, BadArguments) {
   EXPECT_THAT(db()->CommitFileIngestionHandles({first.get(), second.get()}).ToString(),
               HasSubstr("one handle only"));
   EXPECT_EQ(Scan(), "a=old");
+  // Both are still prepared.
+  EXPECT_EQ(StagedFiles(), 2u);
+  first.reset();
+  second.reset();
   EXPECT_EQ(StagedFiles(), 0u);
 }
 

@@ -8,6 +8,7 @@
 
 #include <memory>
 
+#include "varve/change_stream.h"
 #include "varve/external_file.h"
 #include "varve/file_checksum.h"
 #include "varve/perf_context.h"
@@ -34,6 +35,43 @@ TEST_F(IngestTest, GoesToTheLastLevelOfAnEmptyDatabase) {
   Reopen();
   EXPECT_EQ(Places(), "L6:0");
   EXPECT_EQ(Scan(), "a=1 b=2");
+}
+
+// The numbers of tables are in no log; a reader of the logs is told whose they are.
+TEST_F(IngestTest, AChangeStreamNamesTheFamilyOfTheGap) {
+  Open();
+  std::unique_ptr<ChangeStream> stream;
+  ChangeStreamOptions options;
+  options.name = "s";
+  ASSERT_TRUE(db()->OpenChangeStream(options, &stream).ok());
+  Put("a", "old");
+  const std::string file = Make(ExternalFile().Put("a", "new"));
+  ASSERT_EQ(Ingest({file}).ToString(), "OK");
+  ChangeRecord record;
+  ASSERT_TRUE(stream->Next(&record).ok());
+  ASSERT_TRUE(stream->Next(&record).ok());
+  ASSERT_EQ(record.kind, ChangeRecord::Kind::kGap);
+  EXPECT_EQ(record.first, 2u);
+  ASSERT_TRUE(record.families.has_value());
+  EXPECT_EQ(*record.families, std::vector<std::string>{"default"});
+}
+
+// A table that overlaps nothing needs no number, but the ingestion has one for the stream.
+TEST_F(IngestTest, AChangeStreamIsToldOfTablesWithoutNumbers) {
+  Open();
+  std::unique_ptr<ChangeStream> stream;
+  ChangeStreamOptions options;
+  options.name = "s";
+  ASSERT_TRUE(db()->OpenChangeStream(options, &stream).ok());
+  ASSERT_EQ(Ingest({Make(ExternalFile().Put("a", "new"))}).ToString(), "OK");
+  ChangeRecord record;
+  ASSERT_TRUE(stream->Next(&record).ok());
+  ASSERT_EQ(record.kind, ChangeRecord::Kind::kGap);
+  EXPECT_EQ(record.first, 1u);
+  EXPECT_EQ(record.last, 1u);
+  ASSERT_TRUE(record.families.has_value());
+  EXPECT_EQ(*record.families, std::vector<std::string>{"default"});
+  EXPECT_EQ(Scan(), "a=new");
 }
 
 TEST_F(IngestTest, ManyFilesOfOneCall) {
@@ -269,6 +307,70 @@ TEST_F(IngestTest, TwoSteps) {
   EXPECT_EQ(StagedFiles(), 0u);
 }
 
+TEST_F(IngestTest, EachHandleHasItsOwnOptions) {
+  Open();
+  Put("a", "old");
+  Put("b", "old");
+  Flush();
+  const std::string linked = Make(ExternalFile().Put("a", "new"));
+  const std::string bytes = ReadFile(linked);
+  IngestExternalFileOptions link;
+  link.link_files = true;
+  auto first = Prepare(linked, link);
+  IngestExternalFileOptions write;
+  write.write_global_seqno = true;
+  auto second = Prepare(Make(ExternalFile().Put("b", "new")), write);
+  ASSERT_EQ(db()->CommitFileIngestionHandles({first.get(), second.get()}).ToString(), "OK");
+  EXPECT_EQ(Scan(), "a=new b=new");
+  EXPECT_EQ(db()->VerifyChecksum(ReadOptions()).ToString(), "OK");
+  // The number of the second is not written through the link of the first.
+  EXPECT_EQ(ReadFile(linked), bytes);
+  IngestExternalFileOptions strict;
+  strict.allow_global_seqno = false;
+  first = Prepare(Make(ExternalFile().Put("a", "newer")), strict);
+  second = Prepare(Make(ExternalFile().Put("c", "newer")), IngestExternalFileOptions());
+  EXPECT_TRUE(db()->CommitFileIngestionHandles({first.get(), second.get()}).IsInvalidArgument());
+  EXPECT_EQ(Scan(), "a=new b=new");
+}
+
+TEST_F(IngestTest, RefusedHandlesStayPrepared) {
+  options_.cf_allow_ingest_behind = true;
+  Open();
+  IngestExternalFileOptions behind;
+  behind.ingest_behind = true;
+  auto first = Prepare(Make(ExternalFile().Put("a", "1")), behind);
+  auto second = Prepare(Make(ExternalFile().Put("b", "2")), IngestExternalFileOptions());
+  EXPECT_TRUE(db()->CommitFileIngestionHandles({first.get(), second.get()}).IsInvalidArgument());
+  EXPECT_EQ(StagedFiles(), 2u);
+  ASSERT_EQ(db()->CommitFileIngestionHandle(first.get()).ToString(), "OK");
+  ASSERT_EQ(db()->CommitFileIngestionHandle(second.get()).ToString(), "OK");
+  EXPECT_EQ(Scan(), "a=1 b=2");
+}
+
+// Commits a handle from a callback of a flush, which is refused.
+class CommitsInFlush : public EventListener {
+ public:
+  void OnFlushBegin(DB* db, const FlushJobInfo& /*info*/) override {
+    if (handle != nullptr) status = db->CommitFileIngestionHandle(handle);
+  }
+  FileIngestionHandle* handle = nullptr;
+  Status status;
+};
+
+TEST_F(IngestTest, CallbacksThatAreRefusedLeaveTheHandle) {
+  const auto listener = std::make_shared<CommitsInFlush>();
+  options_.listeners = {listener};
+  Open();
+  auto handle = Prepare(Make(ExternalFile().Put("a", "1")), IngestExternalFileOptions());
+  listener->handle = handle.get();
+  Put("b", "2");
+  Flush();
+  listener->handle = nullptr;
+  EXPECT_TRUE(listener->status.IsBusy()) << listener->status.ToString();
+  ASSERT_EQ(db()->CommitFileIngestionHandle(handle.get()).ToString(), "OK");
+  EXPECT_EQ(Scan(), "a=1 b=2");
+}
+
 TEST_F(IngestTest, AbortedStepsLeaveNothing) {
   Open();
   const std::string file = Make(ExternalFile().Put("a", "1"));
@@ -445,6 +547,75 @@ TEST_F(IngestTest, WholeFilesHaveChecksums) {
   EXPECT_FALSE(db()->VerifyFileChecksums(ReadOptions()).ok());
 }
 
+class PreparedInfoTest : public IngestTest {
+ protected:
+  // Writes a file as a program does.
+  std::string Write(const std::string& name, const std::vector<std::string>& keys,
+                    ExternalSstFileInfo* info, bool with_range = false) {
+    const std::string path = std::string(kOutside) + "/" + name;
+    SstFileWriter writer(EnvOptions(), options_);
+    EXPECT_TRUE(writer.Open(path).ok());
+    for (const std::string& key : keys) EXPECT_TRUE(writer.Put(key, std::string(50, 'v')).ok());
+    if (with_range) {
+      EXPECT_TRUE(writer.DeleteRange("a", "c").ok());
+    }
+    EXPECT_TRUE(writer.Finish(info).ok());
+    EXPECT_NE(info->prepared_file_info, nullptr);
+    return path;
+  }
+  // Returns how often the ingestion reads a file.
+  uint64_t ReadsOf(const IngestExternalFileArg& arg) {
+    const uint64_t before = faults().calls_in(Only(FaultCall::kRead));
+    EXPECT_EQ(db()->IngestExternalFiles({arg}).ToString(), "OK");
+    return faults().calls_in(Only(FaultCall::kRead)) - before;
+  }
+};
+
+TEST_F(PreparedInfoTest, SparesReadsAndGivesTheSameTable) {
+  Open({"default", "f"});
+  std::vector<std::string> keys;
+  for (int i = 0; i < 2000; i++) keys.push_back("k" + std::to_string(10000 + i));
+  ExternalSstFileInfo info;
+  IngestExternalFileArg arg;
+  arg.external_files = {Write("1.sst", keys, &info, /*with_range=*/true)};
+  arg.column_family = Handle("f");
+  const uint64_t without = ReadsOf(arg);
+  arg.column_family = Handle("default");
+  arg.file_infos = {info.prepared_file_info.get()};
+  EXPECT_LT(ReadsOf(arg), without);
+  ColumnFamilyMetaData with_info;
+  ColumnFamilyMetaData inspected;
+  db()->GetColumnFamilyMetaData(Handle("default"), &with_info);
+  db()->GetColumnFamilyMetaData(Handle("f"), &inspected);
+  const SstFileMetaData& a = with_info.levels.back().files.at(0);
+  const SstFileMetaData& b = inspected.levels.back().files.at(0);
+  EXPECT_EQ(a.smallestkey, b.smallestkey);
+  EXPECT_EQ(a.largestkey, b.largestkey);
+  EXPECT_EQ(a.smallestkey, "a");
+  EXPECT_EQ(a.largestkey, keys.back());
+  EXPECT_EQ(Scan(), Scan(ReadOptions(), "f"));
+  Reopen();
+  EXPECT_EQ(Get(keys[1234]), std::string(50, 'v'));
+}
+
+TEST_F(PreparedInfoTest, MustBeOfTheFile) {
+  Open();
+  ExternalSstFileInfo one;
+  ExternalSstFileInfo other;
+  IngestExternalFileArg arg;
+  arg.column_family = Handle("default");
+  arg.external_files = {Write("1.sst", {"a"}, &one), Write("2.sst", {"b"}, &other)};
+  arg.file_infos = {other.prepared_file_info.get(), one.prepared_file_info.get()};
+  const Status s = db()->IngestExternalFiles({arg});
+  EXPECT_TRUE(s.IsInvalidArgument());
+  EXPECT_THAT(s.ToString(), HasSubstr("file_infos"));
+  arg.file_infos = {one.prepared_file_info.get()};
+  EXPECT_TRUE(db()->IngestExternalFiles({arg}).IsInvalidArgument());
+  arg.file_infos = {one.prepared_file_info.get(), nullptr};
+  EXPECT_EQ(db()->IngestExternalFiles({arg}).ToString(), "OK");
+  EXPECT_EQ(Levels(), "0,0,0,0,0,0,2");
+}
+
 TEST_F(IngestTest, DamageIsFoundIfAskedFor) {
   Open();
   ExternalFile file;
@@ -465,7 +636,7 @@ TEST_F(IngestTest, WhatIsNotThereIsRefusedByName) {
   const std::string file = Make(ExternalFile().Put("a", "1"));
   IngestExternalFileOptions behind;
   behind.ingest_behind = true;
-  EXPECT_THAT(Ingest({file}, behind).ToString(), HasSubstr("ingest_behind"));
+  EXPECT_THAT(Ingest({file}, behind).ToString(), HasSubstr("cf_allow_ingest_behind"));
 }
 
 }  // namespace

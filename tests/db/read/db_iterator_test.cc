@@ -412,6 +412,57 @@ TEST(DbIteratorTest, ATailingSeekReadsTheNewestState) {
   }
 }
 
+// Each step of a tailing iterator sees what was written before it, near the position or far from
+// it.
+TEST(DbIteratorTest, ATailingStepReadsTheNewestState) {
+  int steps = 0;
+  for (uint32_t seed = 0; seed < 60; seed++) {
+    std::mt19937 random(seed);
+    HistoryShape shape;
+    std::vector<Write> history = RandomHistory(shape, BytewiseComparator(), &random);
+    MiniLsm lsm;
+    lsm.Load(history, Layout(), &random);
+    ReadOptions tailing;
+    tailing.tailing = true;
+    const std::unique_ptr<Iterator> iter = Open(&lsm, tailing, lsm.VisibleSequence());
+    for (int round = 0; round < 150; round++) {
+      if (random() % 40 == 0) lsm.SwitchMemTable();
+      if (random() % 3 != 0) {
+        HistoryShape few = shape;
+        few.writes = size_t{1} + random() % 2;
+        const SequenceNumber before = history.back().seq;
+        for (Write write : RandomHistory(few, BytewiseComparator(), &random)) {
+          write.seq += before;
+          history.push_back(write);
+          lsm.Add(write);
+        }
+      }
+      if (!iter->Valid()) {
+        random() % 2 == 0 ? iter->SeekToFirst() : iter->SeekToLast();
+        continue;
+      }
+      const UserModel newest = Replay(history, lsm.VisibleSequence(), BytewiseComparator());
+      const std::string key = iter->key().ToString();
+      auto expected = newest.end();
+      if (random() % 2 == 0) {
+        iter->Next();
+        expected = newest.upper_bound(key);
+      } else {
+        iter->Prev();
+        const auto at = newest.lower_bound(key);
+        if (at != newest.begin()) expected = std::prev(at);
+      }
+      ASSERT_TRUE(iter->status().ok()) << iter->status().ToString();
+      ASSERT_EQ(iter->Valid(), expected != newest.end()) << "seed " << seed << " round " << round;
+      if (!iter->Valid()) continue;
+      ASSERT_EQ(iter->key(), expected->first) << "seed " << seed << " round " << round;
+      ASSERT_EQ(iter->value(), expected->second) << "seed " << seed << " round " << round;
+      steps++;
+    }
+  }
+  EXPECT_GT(steps, 3000);
+}
+
 // Visible entries may lie in memtables newer than those that the iterator holds.
 TEST(DbIteratorTest, ATailingMoveSeesWhatCameBetweenMemtablesAndSequence) {
   std::mt19937 random(1);
@@ -556,8 +607,8 @@ TEST(DbIteratorTest, NeverSeeksToWhereItStands) {
 
 TEST(DbIteratorTest, RefusesEntriesThatItCannotShow) {
   const std::pair<ValueType, const char*> kTypes[] = {{kTypeMerge, "merge_operator"},
-                                                      {kTypeBlobIndex, "enable_blob_files"},
-                                                      {kTypeWideColumnEntity, "wide-column"}};
+                                                      {kTypeBlobIndex, "reference to a blob file"},
+                                                      {kTypeWideColumnEntity, "wide columns"}};
   for (const auto& [type, name] : kTypes) {
     const auto lsm =
         InMemory({{1, kTypeValue, "a", "1"}, {2, type, "m", "operand"}, {3, kTypeValue, "z", "3"}});
@@ -575,8 +626,10 @@ TEST(DbIteratorTest, RefusesEntriesThatItCannotShow) {
         iter->Prev();
       }
       EXPECT_FALSE(iter->Valid());
-      EXPECT_TRUE(type == kTypeMerge ? iter->status().IsInvalidArgument()
-                                     : iter->status().IsNotSupported());
+      const Status s = iter->status();
+      EXPECT_TRUE(type == kTypeMerge       ? s.IsInvalidArgument()
+                  : type == kTypeBlobIndex ? s.IsCorruption()
+                                           : s.IsNotSupported());
       EXPECT_NE(std::string::npos, iter->status().ToString().find(name));
     }
   }

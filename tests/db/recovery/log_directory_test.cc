@@ -69,6 +69,29 @@ TEST_F(LogDirectoryTest, AnotherDirectoryThanTheLastTimeIsRefused) {
   ExpectAll("/logs");
 }
 
+// A copy that is opened with the options of the original must not write to its logs.
+TEST_F(LogDirectoryTest, TheLogsOfAnOpenDatabaseAreItsOwn) {
+  options_.wal_dir = "/logs";
+  Open();
+  Put("k", "v");
+  Flush();
+  ASSERT_TRUE(db()->FlushWAL(/*sync=*/true).ok());
+  Copy(kName, "/copy", /*with_lock=*/false);
+  DB* raw = nullptr;
+  const Status s = DB::Open(options_, "/copy", &raw);
+  EXPECT_EQ(raw, nullptr);
+  EXPECT_TRUE(s.IsIOError()) << s.ToString();
+  EXPECT_THAT(s.ToString(), HasSubstr("/logs/LOCK"));
+  EXPECT_FALSE(DestroyDB("/copy", options_).ok());
+  Put("k", "later");
+  EXPECT_FALSE(Files(kWalFile, "/logs").empty());
+  Reopen();
+  EXPECT_EQ(Get("k"), "later");
+  ASSERT_TRUE(Close().ok());
+  ASSERT_TRUE(DestroyDB(kName, options_).ok());
+  EXPECT_FALSE(mem().FileExists("/logs", IOOptions(), nullptr).ok());
+}
+
 // It is then unknown whether logs are there.
 TEST_F(LogDirectoryTest, ADirectoryThatCannotBeSeenIsNotTakenForAnEmptyOne) {
   WriteAndDie("/logs");

@@ -60,9 +60,9 @@ TEST_F(MisplacedFilesTest, ATableOfAnotherFormatIsRefusedAtOpening) {
   ASSERT_TRUE(Close().ok());
   const std::string name = Files(kTableFile).front();
   const std::string good = ReadFile(Path(name));
-  std::string plain = good.substr(0, good.size() - 8);
-  PutFixed64(&plain, 0x8242229663bf9564);
-  WriteFile(Path(name), plain);
+  std::string other = good.substr(0, good.size() - 8);
+  PutFixed64(&other, 0x926789d0c5f17873);
+  WriteFile(Path(name), other);
   const std::function<Status()> openings[] = {[&] { return TryOpen(); },
                                               [&] { return TryOpenReadOnly(); },
                                               [&] { return RepairDB(kName, options_); }};
@@ -72,17 +72,17 @@ TEST_F(MisplacedFilesTest, ATableOfAnotherFormatIsRefusedAtOpening) {
       const Status s = opening();
       EXPECT_TRUE(s.IsNotSupported()) << s.ToString();
       EXPECT_THAT(s.ToString(), HasSubstr(name));
-      EXPECT_THAT(s.ToString(), HasSubstr("PlainTable"));
+      EXPECT_THAT(s.ToString(), HasSubstr("CuckooTable"));
       EXPECT_THAT(s.ToString(), Not(HasSubstr("RepairDB")));
     }
   }
-  EXPECT_EQ(ReadFile(Path(name)), plain);
+  EXPECT_EQ(ReadFile(Path(name)), other);
   // A repair that does not know the table leaves it where it is, too.
   const std::string manifest = Path(Files(kDescriptorFile).back());
   const std::string whole = ReadFile(manifest);
   ASSERT_TRUE(mem().DeleteFile(manifest, IOOptions(), nullptr).ok());
   EXPECT_TRUE(RepairDB(kName, options_).IsNotSupported());
-  EXPECT_EQ(ReadFile(Path(name)), plain);
+  EXPECT_EQ(ReadFile(Path(name)), other);
   WriteFile(manifest, whole);
   WriteFile(Path(name), good);
   Open();

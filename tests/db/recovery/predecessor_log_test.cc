@@ -136,5 +136,32 @@ TEST(PredecessorLog, IsABatchThatHoldsNothing) {
   EXPECT_FALSE(ParsePredecessorRecord(users.Data(), &mark));
 }
 
+TEST(PredecessorLog, TellsWhoFoundTheLogBefore) {
+  PredecessorLog read;
+  for (const bool found : {false, true}) {
+    const std::string record = MakePredecessorRecord(PredecessorLog{7, 1234, found}, 9);
+    ASSERT_TRUE(ParsePredecessorRecord(record, &read));
+    EXPECT_EQ(read.number, 7u);
+    EXPECT_EQ(read.bytes, 1234u);
+    EXPECT_EQ(read.found, found);
+    EXPECT_FALSE(IsEndRecord(record));
+  }
+}
+
+TEST(PredecessorLog, AnEndRecordIsABatchThatHoldsNothing) {
+  const std::string record = MakeEndRecord(9);
+  EXPECT_TRUE(IsEndRecord(record));
+  EXPECT_EQ(WriteBatch(record).Count(), 0u);
+  PredecessorLog read;
+  EXPECT_FALSE(ParsePredecessorRecord(record, &read));
+  for (size_t i = 0; i < record.size(); i++) {
+    if (i < 8) continue;  // The sequence number.
+    std::string changed = record;
+    changed[i]++;
+    EXPECT_FALSE(IsEndRecord(changed)) << i;
+    EXPECT_FALSE(IsEndRecord(record.substr(0, i))) << i;
+  }
+}
+
 }  // namespace
 }  // namespace varve::testing

@@ -12,7 +12,9 @@
 #include <algorithm>
 
 #include "varve/comparator.h"
+#include "varve/metadata.h"
 #include "varve/table.h"
+#include "varve/utilities/checkpoint.h"
 #include "varve/utilities/merge_operators.h"
 
 #include "db/wal/log_writer.h"
@@ -21,6 +23,7 @@
 #include "util/coding/fixed.h"
 #include "util/env/file_names.h"
 #include "util/env/writable_file_writer.h"
+#include "util/key/internal_key.h"
 
 namespace varve::testing {
 namespace {
@@ -285,6 +288,89 @@ TEST_F(RepairTest, TheReadableBlocksOfADamagedTableAreKept) {
   EXPECT_TRUE(db()->VerifyChecksum().ok());
 }
 
+// A table from elsewhere may hold deletions that are longer than the bounds within which they act.
+TEST_F(RepairTest, DeletionsOfADamagedTableActWithinItsBounds) {
+  std::string ts(8, '\0');
+  for (const bool timestamps : {false, true}) {
+    SCOPED_TRACE(timestamps);
+    Remount(std::make_shared<MemFileSystem>());
+    BlockBasedTableOptions table;
+    table.block_size = 128;
+    options_.table_factory.reset(NewBlockBasedTableFactory(table));
+    if (timestamps) options_.comparator = BytewiseComparatorWithU64Ts();
+    options_.persist_user_defined_timestamps = !timestamps;
+    options_.allow_concurrent_memtable_write = !timestamps;
+    ReadOptions read;
+    const Slice newest = "\xff\xff\xff\xff\xff\xff\xff\xff";
+    if (timestamps) read.timestamp = &newest;
+    Open();
+    ColumnFamilyHandle* const family = Handle("default");
+    const auto put = [&](const std::string& key) {
+      ts[0]++;
+      const Status s = timestamps ? db()->Put(WriteOptions(), key, ts, "v")
+                                  : db()->Put(WriteOptions(), key, "v");
+      ASSERT_TRUE(s.ok()) << s.ToString();
+    };
+    put("b");
+    put("y");
+    Flush();
+    ts[0]++;
+    const Status deleted = timestamps ? db()->DeleteRange(WriteOptions(), family, "a", "z", ts)
+                                      : db()->DeleteRange(WriteOptions(), family, "a", "z");
+    ASSERT_TRUE(deleted.ok()) << deleted.ToString();
+    for (int i = 0; i < 100; i++) put("k" + std::to_string(100 + i));
+    Flush();
+
+    Checkpoint* checkpoint = nullptr;
+    ASSERT_TRUE(Checkpoint::Create(db(), &checkpoint).ok());
+    const std::unique_ptr<Checkpoint> owned(checkpoint);
+    ExportImportFilesMetaData* made = nullptr;
+    ASSERT_TRUE(checkpoint->ExportColumnFamily(family, "/export", &made).ok());
+    const std::unique_ptr<ExportImportFilesMetaData> exported(made);
+    for (LiveFileMetaData& file : exported->files) {
+      if (file.smallest[0] != 'a') continue;
+      file.smallest = InternalKey("k100" + std::string(timestamps ? 8 : 0, '\xff'),
+                                  kMaxSequenceNumber, kTypeValue)
+                          .Encode()
+                          .ToString();
+      file.largest = InternalKey("k199" + std::string(timestamps ? 8 : 0, '\0'), 0, kTypeValue)
+                         .Encode()
+                         .ToString();
+    }
+    ColumnFamilyHandle* imported = nullptr;
+    const Status s = db()->CreateColumnFamilyWithImport(options_, "b", ImportColumnFamilyOptions(),
+                                                        *exported, &imported);
+    ASSERT_TRUE(s.ok()) << s.ToString();
+    ColumnFamilyMetaData files;
+    db()->GetColumnFamilyMetaData(imported, &files);
+    ASSERT_TRUE(db()->DestroyColumnFamilyHandle(imported).ok());
+    ASSERT_EQ(files.levels[0].files.size(), 2u);
+    const auto& larger = std::ranges::max(files.levels[0].files, {}, &SstFileMetaData::size);
+    const std::string path = Path(larger.relative_filename);
+    ASSERT_TRUE(Close().ok());
+    Open({"default", "b"});
+    const auto count = [&] {
+      const std::string all = Scan(read, "b");
+      EXPECT_THAT(all, ::testing::StartsWith("b=v k"));
+      EXPECT_THAT(all, ::testing::EndsWith(" y=v"));
+      return std::ranges::count(all, '=');
+    };
+    EXPECT_EQ(count(), 102);
+    ASSERT_TRUE(Close().ok());
+
+    std::string bytes = ReadFile(path);
+    bytes[300] = static_cast<char>(bytes[300] ^ 1);
+    WriteFile(path, bytes);
+    RepairReport report;
+    ExpectRepaired(&report);
+    ASSERT_EQ(report.copied.size(), 1u) << report.ToString();
+    Open({"default", "b"});
+    EXPECT_LT(count(), 102);
+    EXPECT_GT(count(), 80);
+    ASSERT_TRUE(Close().ok());
+  }
+}
+
 TEST_F(RepairTest, ALogIsReplayedUpToItsDamage) {
   Open();
   Put("a", "1");
@@ -522,6 +608,25 @@ TEST_F(RepairTest, WrongOptionsChangeNothing) {
   EXPECT_FALSE(RepairDB("/nowhere", options_).ok());
   EXPECT_TRUE(Contents() == before);
   ASSERT_TRUE(RepairDB(kName, options_, {{"default", families}, {"b", families}}).ok());
+  ExpectAll();
+}
+
+TEST_F(RepairTest, LogsOfAnOpenDatabaseAreLeftAlone) {
+  MakeHealthy();
+  ASSERT_TRUE(Close().ok());
+  Remove("CURRENT");
+  Options other_options = options_;
+  other_options.wal_dir = "/logs";
+  std::unique_ptr<DB> other;
+  ASSERT_TRUE(DB::Open(other_options, "/other", &other).ok());
+  const auto before = Contents();
+  options_.wal_dir = "/logs";
+  RepairReport report;
+  EXPECT_TRUE(Repair(&report).IsIOError());
+  EXPECT_TRUE(Contents() == before);
+  other.reset();
+  options_.wal_dir.clear();
+  ExpectRepaired(&report);
   ExpectAll();
 }
 
@@ -787,6 +892,7 @@ TEST_F(RepairTest, ADirectoryOfLogsThatIsGoneIsMade) {
   for (const std::string& log : Files(kWalFile, "/logs")) {
     ASSERT_TRUE(mem().DeleteFile("/logs/" + log, IOOptions(), nullptr).ok());
   }
+  ASSERT_TRUE(mem().DeleteFile("/logs/LOCK", IOOptions(), nullptr).ok());
   ASSERT_TRUE(mem().DeleteDir("/logs", IOOptions(), nullptr).ok());
   options_.create_if_missing = false;
   ASSERT_FALSE(TryOpen().ok());

@@ -120,6 +120,24 @@ class TimestampLogsTest : public Database {
   }
 };
 
+// A family that is refused takes no id, so the log must say nothing of it: the next family has
+// timestamps of another size.
+TEST_F(TimestampLogsTest, ARefusedFamilyLeavesNothingInTheLog) {
+  ColumnFamilyOptions stamped(options_);
+  stamped.comparator = &kFour;
+  ColumnFamilyHandle* handle = nullptr;
+  const Status s = db()->CreateColumnFamily(stamped, std::string(5000, 'f'), &handle);
+  EXPECT_TRUE(s.IsInvalidArgument()) << s.ToString();
+  ColumnFamilyOptions plain(options_);
+  plain.comparator = &kNone;
+  ASSERT_TRUE(db()->CreateColumnFamily(plain, "plain", &handle).ok());
+  ASSERT_TRUE(db()->Put(WriteOptions(), handle, "a key of its own", "v").ok());
+  ASSERT_TRUE(db()->DestroyColumnFamilyHandle(handle).ok());
+  Kill();
+  ASSERT_TRUE(TryOpenWith({{"default", options_}, {"plain", plain}}).ok());
+  EXPECT_EQ(Get("a key of its own", "plain"), "v");
+}
+
 TEST_F(TimestampLogsTest, EveryLogNamesTheFamilies) {
   PutAt("k", "11111111");
   EXPECT_THAT(Said(), ElementsAre(ElementsAre(Pair(0, 8))));

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Goal: an indexed batch for which there is no memory answers MemoryLimit, stays what it was, and
-// reads right once there is memory again. Method: this program has allocation functions that fail
-// when told to; one story, over two column families, is told again and again, with each of its
-// allocations failing in turn.
+// Goal: a batch for which there is no memory answers MemoryLimit, stays what it was, and is right
+// once there is memory again. Method: this program has allocation functions that fail when told to;
+// one story of an indexed batch, over two column families, and one append of a batch with
+// timestamps and checksums are told again and again, with each of their allocations failing in
+// turn.
 
 #include <gtest/gtest.h>
 
@@ -18,6 +19,9 @@
 #include "varve/iterator.h"
 #include "varve/options.h"
 #include "varve/utilities/write_batch_with_index.h"
+#include "varve/write_batch.h"
+
+#include "db/write/write_batch_internal.h"
 
 namespace {
 // Number of allocations that succeed before one fails; negative: all do. Those of the test always
@@ -61,6 +65,19 @@ class SecondFamily final : public ColumnFamilyHandle {
 
  private:
   const std::string name_ = "second";
+};
+
+class TimestampedFamily final : public ColumnFamilyHandle {
+ public:
+  explicit TimestampedFamily(uint32_t id) : id_(id) {}
+  const std::string& GetName() const override { return name_; }
+  uint32_t GetID() const override { return id_; }
+  Status GetDescriptor(ColumnFamilyDescriptor* /*desc*/) override { return Status::NotSupported(); }
+  const Comparator* GetComparator() const override { return BytewiseComparatorWithU64Ts(); }
+
+ private:
+  const std::string name_ = "timestamped";
+  const uint32_t id_;
 };
 
 // Adds, reads, iterates and rolls back. The model has no refused updates.
@@ -213,6 +230,41 @@ TEST(BatchAllocationTest, EachOneMayFail) {
   }
   EXPECT_GT(told, 100);
   EXPECT_GE(refused, told - 1);
+}
+
+// Both batches know families of keys with timestamps that the other does not know.
+TEST(BatchAllocationTest, AnAppendIsWholeOrNothing) {
+  TimestampedFamily families[] = {TimestampedFamily(1), TimestampedFamily(2), TimestampedFamily(3)};
+  WriteBatch src;
+  for (TimestampedFamily& family : families) ASSERT_TRUE(src.Put(&family, "k", "v").ok());
+  bool failed = true;
+  for (int until = 0; failed; until++) {
+    SCOPED_TRACE(until);
+    WriteBatch dst(0, 0, 8, 8);
+    ASSERT_TRUE(dst.Put("a", "1").ok());
+    ASSERT_TRUE(dst.Put(&families[1], "b", "2").ok());
+    const std::string before = dst.Data();
+    g_until_failure = until;
+    g_in_call = true;
+    const Status s = WriteBatchInternal::Append(&dst, src);
+    g_in_call = false;
+    failed = g_until_failure < 0;
+    g_until_failure = -1;
+    ASSERT_EQ(s.ok(), !failed) << s.ToString();
+    if (failed) {
+      EXPECT_TRUE(s.IsMemoryLimit()) << s.ToString();
+      EXPECT_EQ(dst.Data(), before);
+      EXPECT_EQ(WriteBatchInternal::TimestampedCount(dst), 2u);
+      EXPECT_EQ(WriteBatchInternal::TimestampSizeUnless(dst, 1, 5), 0u);
+      EXPECT_TRUE(dst.VerifyChecksum().ok());
+      ASSERT_TRUE(WriteBatchInternal::Append(&dst, src).ok());
+    }
+    EXPECT_EQ(dst.Count(), 5u);
+    EXPECT_EQ(WriteBatchInternal::TimestampedCount(dst), 5u);
+    EXPECT_EQ(WriteBatchInternal::TimestampSizeUnless(dst, 1, 5), 8u);
+    EXPECT_TRUE(dst.VerifyChecksum().ok());
+    EXPECT_GE(until, failed ? 0 : 4);
+  }
 }
 
 }  // namespace

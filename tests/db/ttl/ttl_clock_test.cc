@@ -6,8 +6,13 @@
 
 #include "db/ttl/ttl_clock.h"
 
+#include <functional>
+#include <memory>
+#include <thread>
+
 #include "varve/utilities/repair.h"
 
+#include "db/ttl/ttl_stamp.h"
 #include "tests/db/ttl/ttl_fixture.h"
 #include "util/coding/fixed.h"
 
@@ -35,6 +40,45 @@ class TtlClockTest : public TtlDatabase {
     EXPECT_LE(stamp, seconds + TtlClock::kGrantSeconds);
   }
 };
+
+// A database whose saving of the time runs a function meanwhile.
+class SlowHost final : public TtlHost {
+ public:
+  uint64_t SavedTtlClock() const override { return saved; }
+  Status SaveTtlClock(uint64_t seconds) override {
+    if (meanwhile != nullptr) std::thread(meanwhile).join();
+    saved = seconds;
+    return Status::OK();
+  }
+  std::unique_ptr<ColumnFamilyHandle> OpenFamily(uint32_t) override { return nullptr; }
+
+  uint64_t saved = 0;
+  std::function<void()> meanwhile;
+};
+
+// A new database, or one that was idle for long: other threads come while the first saves the time.
+TEST(TtlClock, StampsAreOfTheWallClockWhileATimeIsSaved) {
+  SetClock wall;
+  TtlClock clock(&wall);
+  SlowHost host;
+  clock.Start(&host, /*read_only=*/false, nullptr);
+  uint32_t stood_at = 0;
+  uint32_t stamp = 0;
+  host.meanwhile = [&] {
+    stood_at = clock.Now();
+    stamp = clock.ForStamps();
+  };
+  EXPECT_EQ(clock.ForStamps(), 1'700'000'000U);
+  EXPECT_EQ(stood_at, kEarliestStamp);
+  EXPECT_EQ(stamp, 1'700'000'000U);
+  wall.now += 90 * 86400;
+  EXPECT_EQ(clock.Now(), 1'700'000'000U + 90 * 86400);
+  EXPECT_EQ(stood_at, 1'700'000'000U + TtlClock::kGrantSeconds) << "the time that was granted";
+  EXPECT_EQ(stamp, 1'700'000'000U + 90 * 86400);
+  wall.now -= 1000;
+  EXPECT_EQ(clock.ForStamps(), 1'700'000'000U + 90 * 86400);
+  clock.Stop();
+}
 
 TEST_F(TtlClockTest, DoesNotGoBackWithinAnOpening) {
   OpenTtl(10);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Goal: a merge renews its key's lifetime, and gives the same whatever compactions have merged or
-// dropped of its chain before it is read. Method: as ttl_test.cc; and random chains of one key,
-// beside a model that has a list of what was written.
+// dropped of its chain before it is read, through snapshots too. Method: as ttl_test.cc; and random
+// chains of a few keys, beside a model that has a list of what was written.
 
 #include <algorithm>
 #include <random>
@@ -159,18 +159,37 @@ std::string Model(const std::vector<Written>& writes, int32_t ttl, uint32_t now)
   return there && uint64_t{time} + static_cast<uint64_t>(ttl) >= now ? value : "NOT_FOUND";
 }
 
+using Histories = std::map<std::string, std::vector<Written>>;
+
+// Returns what a scan gives at a time.
+std::string ModelScan(const Histories& model, int32_t ttl, uint32_t now) {
+  std::string text;
+  for (const auto& [key, writes] : model) {
+    const std::string value = Model(writes, ttl, now);
+    if (value != "NOT_FOUND") text += (text.empty() ? "" : " ") + key + "=" + value;
+  }
+  return text;
+}
+
+// A snapshot shows the values, and the time, of the moment when it was taken.
+struct HeldMoment {
+  const Snapshot* snapshot;
+  Histories model;
+  uint32_t time;
+};
+
 TEST_F(TtlMergeTest, RandomChainsReadAsTheModelSays) {
   constexpr int32_t kTtl = 20;
   std::mt19937 random(7);
   OpenTtl(kTtl);
-  std::map<std::string, std::vector<Written>> model;
-  std::string expired;
+  Histories model;
+  std::vector<HeldMoment> held;
   int compactions = 0;
-  for (int step = 0; step < 3000; ++step) {
+  for (int step = 0; step < 4000; ++step) {
     const std::string key(1, static_cast<char>('a' + random() % 6));
     const auto now = static_cast<uint32_t>(clock_->now.load());
     const std::string value = std::to_string(step);
-    switch (random() % 12) {
+    switch (random() % 14) {
       case 0:
         Put(key, value);
         model[key].push_back({false, value, now, false});
@@ -209,13 +228,30 @@ TEST_F(TtlMergeTest, RandomChainsReadAsTheModelSays) {
         compactions += ttl_->CompactFiles(CompactionOptions(), names, 6).ok() ? 1 : 0;
         break;
       }
+      case 10:
+        if (held.size() < 3 && random() % 2 == 0) {
+          held.push_back({ttl_->GetSnapshot(), model, now});
+        } else if (!held.empty()) {
+          ttl_->ReleaseSnapshot(held.front().snapshot);
+          held.erase(held.begin());
+        }
+        break;
+      case 11:
+        for (HeldMoment& moment : held) {
+          ASSERT_EQ(ScanTtl(moment.snapshot), ModelScan(moment.model, kTtl, moment.time))
+              << "at step " << step;
+          ASSERT_EQ(Get(key, moment.snapshot), Model(moment.model[key], kTtl, moment.time))
+              << key << " at step " << step;
+        }
+        break;
       default:
+        ASSERT_EQ(ScanTtl(), ModelScan(model, kTtl, now)) << "at step " << step;
         for (const auto& [name, writes] : model) {
-          ASSERT_EQ(Get(name), Model(writes, kTtl, static_cast<uint32_t>(clock_->now.load())))
-              << name << " at step " << step;
+          ASSERT_EQ(Get(name), Model(writes, kTtl, now)) << name << " at step " << step;
         }
     }
   }
+  for (const HeldMoment& moment : held) ttl_->ReleaseSnapshot(moment.snapshot);
   EXPECT_GT(compactions, 20);
 }
 

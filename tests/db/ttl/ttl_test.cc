@@ -8,6 +8,7 @@
 
 #include "varve/compaction_filter.h"
 #include "varve/comparator.h"
+#include "varve/utilities/checkpoint.h"
 #include "varve/write_batch.h"
 
 #include "tests/db/ttl/ttl_fixture.h"
@@ -147,6 +148,22 @@ TEST_F(TtlTest, BatchesAreStampedAsAWhole) {
   EXPECT_FALSE(ttl_->Write(WriteOptions(), &damaged).ok());
 }
 
+TEST_F(TtlTest, BatchesWithEntitiesAreRefused) {
+  OpenTtl(10);
+  Put("k", "v");
+  for (const bool has_put : {false, true}) {
+    WriteBatch batch;
+    ASSERT_TRUE(batch.Delete("k").ok());
+    ASSERT_TRUE(batch.PutEntity(ttl_->DefaultColumnFamily(), "e", WideColumns{{"c", "1"}}).ok());
+    if (has_put) {
+      ASSERT_TRUE(batch.Put("a", "1").ok());
+    }
+    const Status s = ttl_->Write(WriteOptions(), &batch);
+    EXPECT_TRUE(s.IsNotSupported()) << s.ToString();
+    EXPECT_EQ(ScanTtl(), "k=v");
+  }
+}
+
 TEST_F(TtlTest, ValuesWithoutATimeAreCorruptForTheirKeysAlone) {
   Open();
   Database::Put("a", "abc");
@@ -272,6 +289,49 @@ TEST_F(TtlTest, FamiliesHaveTheirOwn) {
   }
   for (ColumnFamilyHandle* handle : handles) {
     ASSERT_TRUE(ttl_->DestroyColumnFamilyHandle(handle).ok());
+  }
+}
+
+// Families that were made are there with their lifetimes, also if they could not be written down.
+TEST_F(TtlTest, FamiliesAreThereAlthoughTheOptionsFileIsNot) {
+  options_.fail_if_options_file_error = true;
+  OpenTtl(10);
+  std::unique_ptr<Checkpoint> checkpoint;
+  Checkpoint* made = nullptr;
+  ASSERT_TRUE(Checkpoint::Create(ttl_->GetBaseDB(), &made).ok());
+  checkpoint.reset(made);
+  Put("k", "v");
+  ExportImportFilesMetaData* exported = nullptr;
+  ASSERT_TRUE(
+      checkpoint->ExportColumnFamily(ttl_->DefaultColumnFamily(), "/export", &exported).ok());
+  const std::unique_ptr<ExportImportFilesMetaData> metadata(exported);
+  FaultRule rule;
+  rule.calls = Only(FaultCall::kCreate);
+  rule.path_contains = "OPTIONS";
+  rule.sticky = true;
+  faults().Inject(rule);
+  ColumnFamilyHandle* handle = nullptr;
+  EXPECT_FALSE(ttl_->CreateColumnFamilyWithTtl(options_, "one", &handle, 20).ok());
+  ASSERT_NE(handle, nullptr);
+  int32_t ttl = 0;
+  EXPECT_TRUE(ttl_->GetTtl(handle, &ttl).ok());
+  EXPECT_EQ(ttl, 20);
+  EXPECT_TRUE(ttl_->Put(WriteOptions(), handle, "k", "v").ok());
+  std::vector<ColumnFamilyHandle*> handles;
+  EXPECT_FALSE(ttl_->CreateColumnFamilies(options_, {"two", "three"}, &handles).ok());
+  ASSERT_EQ(handles.size(), 1u);
+  EXPECT_TRUE(ttl_->Put(WriteOptions(), handles[0], "k", "v").ok());
+  handles.push_back(handle);
+  handle = nullptr;
+  EXPECT_FALSE(ttl_->CreateColumnFamilyWithImport(options_, "imported", ImportColumnFamilyOptions(),
+                                                  *metadata, &handle)
+                   .ok());
+  ASSERT_NE(handle, nullptr);
+  EXPECT_TRUE(ttl_->Get(ReadOptions(), handle, "k", &value_).ok());
+  handles.push_back(handle);
+  faults().ClearFaults();
+  for (ColumnFamilyHandle* const each : handles) {
+    ASSERT_TRUE(ttl_->DestroyColumnFamilyHandle(each).ok());
   }
 }
 

@@ -154,6 +154,12 @@ TEST_F(TimestampedSetTest, BoundsOfFilesWithTimestampsStay) {
   bad.largest = InternalKey("1234567", 3, kTypeValue);
   VersionEdit edit = Adding({bad});
   EXPECT_TRUE(AdaptFiles(TimestampSwitch::kSame, *Family()->icmp, &edit).IsCorruption());
+  VersionEdit apart = Adding({MakeWithTimestamps("a", "b", true)});
+  apart.new_files[0].oldest_blob_file_number = 4;
+  EXPECT_TRUE(AdaptFiles(TimestampSwitch::kSame, *Family()->icmp, &apart).ok());
+  const Status s = AdaptFiles(TimestampSwitch::kOn, *Family()->icmp, &apart);
+  EXPECT_TRUE(s.IsInvalidArgument());
+  EXPECT_THAT(s.ToString(), HasSubstr("enable_blob_files"));
 }
 
 TEST_F(TimestampedSetTest, TimestampsAreSwitchedOnAndOff) {

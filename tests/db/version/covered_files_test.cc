@@ -13,6 +13,7 @@
 #include "varve/perf_context.h"
 
 #include "db/version/file_bounds.h"
+#include "table/factory/table_format.h"
 #include "table/table_reader.h"
 #include "tests/db/version/drawn_tree.h"
 #include "util/key/range_tombstone.h"
@@ -91,6 +92,7 @@ class TombstonesOnly final : public TableReader {
   Status VerifyChecksum(const ReadOptions&, const PaceReads&) const override { return Unasked(); }
   Status Salvage(const TakeEntry&, SalvageCount*) const override { return Unasked(); }
   size_t MemoryUsage() const override { return 0; }
+  const TableFormat& format() const override { return BlockBasedTableFormat(); }
 
  private:
   static Status Unasked() { return Status::NotSupported("not asked here"); }

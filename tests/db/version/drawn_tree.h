@@ -22,9 +22,9 @@ inline const InternalKeyComparator& BytewiseOrder() {
 
 // Draws one line for each level, "L1: 4[a-c]100 5[d-f]200": number, bounds, bytes. An asterisk
 // after a file says that it is being compacted. In L0 the epoch is the number. Sequence numbers are
-// the file numbers.
+// the file numbers. `surplus` of the levels lie deeper than the options allow.
 inline VersionRef DrawTree(const std::string& drawing, int num_levels = 7,
-                           const InternalKeyComparator* icmp = &BytewiseOrder()) {
+                           const InternalKeyComparator* icmp = &BytewiseOrder(), int surplus = 0) {
   std::vector<std::vector<FileRef>> levels(static_cast<size_t>(num_levels));
   std::istringstream lines(drawing);
   std::string word;
@@ -48,7 +48,8 @@ inline VersionRef DrawTree(const std::string& drawing, int num_levels = 7,
     file->size = std::stoull(word.substr(close + 1));
     levels.at(level).push_back(std::move(file));
   }
-  return std::make_shared<const Version>(icmp, 1, std::move(levels));
+  return std::make_shared<const Version>(icmp, 1, std::move(levels), /*reserves_last_level=*/false,
+                                         surplus);
 }
 
 template <typename Files>

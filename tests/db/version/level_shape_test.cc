@@ -59,7 +59,7 @@ TEST(LevelShapeStatic, ScoresAreSharesOfTheTargets) {
   EXPECT_THAT(shape.scores[1], DoubleNear(1.5, 1e-9));
   EXPECT_THAT(shape.scores[2], DoubleNear(0.5, 1e-9));  // excludes files being compacted
   EXPECT_THAT(shape.full_levels, ElementsAre(1));
-  EXPECT_EQ(shape.l0_files, 2);
+  EXPECT_EQ(shape.runs, 2);
 }
 
 TEST(LevelShapeStatic, L0IsScoredByBytesToo) {

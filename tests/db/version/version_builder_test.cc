@@ -108,9 +108,28 @@ TEST(VersionBuilder, RefusesWhatCannotBe) {
     EXPECT_TRUE(built.status.IsCorruption()) << message;
     EXPECT_THAT(built.status.ToString(), HasSubstr(message));
   }
-  const Status deep = Apply(nullptr, {Edit({}, {File(7, 5, "a", "b")})}).status;
-  EXPECT_TRUE(deep.IsInvalidArgument());
-  EXPECT_THAT(deep.ToString(), HasSubstr("num_levels"));
+  // A running database puts nothing beneath its levels, and none has more than 64.
+  for (const Version* const before : {base.get(), static_cast<const Version*>(nullptr)}) {
+    const int level = before == nullptr ? 64 : 7;
+    const Status deep = Apply(before, {Edit({}, {File(level, 5, "a", "b")})}).status;
+    EXPECT_TRUE(deep.IsInvalidArgument());
+    EXPECT_THAT(deep.ToString(), HasSubstr("num_levels"));
+  }
+}
+
+TEST(VersionBuilder, SurplusLevelsAreThereWhileTheyHoldTables) {
+  const Built deep = Apply(nullptr, {Edit({}, {File(8, 5, "a", "b"), File(1, 6, "a", "b")})});
+  ASSERT_TRUE(deep.status.ok()) << deep.status.ToString();
+  EXPECT_EQ(deep.version->num_levels(), 9);
+  EXPECT_EQ(deep.version->usable_levels(), 7);
+  EXPECT_EQ(deep.version->surplus_levels(), 2);
+  const Built other = Apply(deep.version.get(), {Edit({{1, 6}}, {})});
+  ASSERT_TRUE(other.status.ok());
+  EXPECT_EQ(other.version->surplus_levels(), 2);
+  const Built drained = Apply(deep.version.get(), {Edit({{8, 5}}, {File(6, 5, "a", "b")})});
+  ASSERT_TRUE(drained.status.ok());
+  EXPECT_EQ(drained.version->num_levels(), 7);
+  EXPECT_EQ(drained.version->surplus_levels(), 0);
 }
 
 TEST(VersionBuilder, RecoveryInfersEpochsFromSequences) {

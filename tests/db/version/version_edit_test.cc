@@ -136,15 +136,73 @@ TEST(VersionEdit, RefusesWhatMayNotBeIgnored) {
   }
 }
 
-TEST(VersionEdit, NotesBlobFiles) {
+// RocksDB 7.8.3 wrote these bytes when it flushed k1=hello, k2=abc and k3=world! with min_blob_size
+// 4, and when it compacted after k1 was overwritten and k3 deleted.
+TEST(VersionEditGolden, BlobFilesAndTheirGarbage) {
   VersionEdit edit;
-  ASSERT_TRUE(edit.DecodeFrom(FromHex("9003 05 01 02 00 00 00 0402")).ok());
-  EXPECT_TRUE(edit.has_blob_files);
-  EXPECT_EQ(edit.numbers.last_sequence, 2u);
-  ASSERT_TRUE(edit.DecodeFrom(FromHex("9103 05 01 02 00")).ok());
-  EXPECT_TRUE(edit.has_blob_files);
-  ASSERT_TRUE(edit.DecodeFrom(FromHex(std::string(kFileHead) + "04 01 07 01")).ok());
-  EXPECT_TRUE(edit.has_blob_files);
+  const std::string addition = FromHex("9003 0a 02 4f 00 00 00");
+  ASSERT_TRUE(edit.DecodeFrom(addition).ok());
+  EXPECT_THAT(edit.new_blob_files, ElementsAre(BlobFileFacts{10, 2, 0x4f, {}}));
+  EXPECT_EQ(edit.new_blob_files[0].FileSize(), 141u);
+  EXPECT_EQ(Slice(Encoded(edit)).ToString(true), Slice(addition).ToString(true));
+  const std::string garbage = FromHex("9103 0a 02 4f 00");
+  ASSERT_TRUE(edit.DecodeFrom(garbage).ok());
+  EXPECT_THAT(edit.blob_garbage, ElementsAre(BlobGarbage{10, 2, 0x4f}));
+  EXPECT_EQ(Slice(Encoded(edit)).ToString(true), Slice(garbage).ToString(true));
+  const std::string flush = FromHex(
+      "0205 0900 030b 0403 67 0008 fa07 0a6b311101000000000000 0a6b331103000000000000 0103"
+      "0505cddeb2d806 0601 00 0700 0807556e6b6e6f776e 040109"
+      "0c10aa5da454eaef7f179e82d4bd6b15f72e 01 9003 09 02 4f 00 00 00");
+  ASSERT_TRUE(edit.DecodeFrom(flush).ok());
+  ASSERT_EQ(edit.new_files.size(), 1u);
+  EXPECT_EQ(edit.new_files[0].oldest_blob_file_number, 9u);
+  EXPECT_EQ(edit.new_blob_files.size(), 1u);
+  EXPECT_THAT(edit.DebugString(false), HasSubstr("blob file 9 of 2 values"));
+}
+
+TEST(VersionEdit, BlobFilesInOlderAndNewerForms) {
+  VersionEdit edit;
+  // The old numbers of both tags, and fields that may be skipped.
+  ASSERT_TRUE(
+      edit.DecodeFrom(FromHex("8240 05 01 02 00 00 02 01 ff 00 8340 05 01 02 03 00 00")).ok());
+  EXPECT_THAT(edit.new_blob_files, ElementsAre(BlobFileFacts{5, 1, 2, {}}));
+  EXPECT_THAT(edit.blob_garbage, ElementsAre(BlobGarbage{5, 1, 2}));
+  ASSERT_TRUE(edit.DecodeFrom(FromHex("9003 05 01 02 03 637263 04 01020304 00")).ok());
+  EXPECT_EQ(edit.new_blob_files[0].checksum.function, "crc");
+  EXPECT_EQ(edit.new_blob_files[0].checksum.value, "\1\2\3\4");
+  EXPECT_EQ(Encoded(edit), FromHex("9003 05 01 02 03 637263 04 01020304 00"));
+  for (const char* bad : {"9003 05 01 02 00 00 42 00 00", "9103 05 01 02 42 00 00", "9003 05 01",
+                          "9003 05 01 02 00 00", "9103 05 01 02", "9003 05 01 02 01 61 00 00"}) {
+    EXPECT_TRUE(edit.DecodeFrom(FromHex(bad)).IsCorruption()) << bad;
+  }
+}
+
+TEST(VersionEdit, ReferencesToBlobFilesSurviveARoundTrip) {
+  NewFile file;
+  file.number = 7;
+  file.smallest = file.largest = InternalKey("a", 1, kTypeBlobIndex);
+  file.oldest_blob_file_number = 3;
+  file.blob_shares = {{3, 1, 40}, {9, 200, uint64_t{1} << 40}};
+  VersionEdit edit;
+  edit.new_files = {file};
+  VersionEdit again;
+  const std::string bytes = Encoded(edit);
+  ASSERT_TRUE(again.DecodeFrom(bytes).ok());
+  EXPECT_EQ(again.new_files[0].oldest_blob_file_number, 3u);
+  EXPECT_EQ(again.new_files[0].blob_shares, file.blob_shares);
+  const std::vector<BlobShare> kept = file.blob_shares;
+  const std::vector<std::vector<BlobShare>> wrong = {
+      {{3, 0, 40}}, {{4, 1, 40}}, {{2, 1, 40}, {3, 1, 40}}};
+  for (const std::vector<BlobShare>& shares : wrong) {
+    edit.new_files[0].blob_shares = shares;
+    EXPECT_TRUE(VersionEdit().DecodeFrom(Encoded(edit)).IsCorruption());
+  }
+  edit.new_files[0].blob_shares = kept;
+  edit.new_files[0].oldest_blob_file_number = 0;
+  EXPECT_TRUE(VersionEdit().DecodeFrom(Encoded(edit)).IsCorruption());
+  edit.new_files[0].oldest_blob_file_number = 3;
+  edit.new_files[0].blob_shares[1].file = 3;
+  EXPECT_TRUE(again.DecodeFrom(Encoded(edit)).IsCorruption()) << "a file is there twice";
 }
 
 TEST(VersionEdit, OlderFileForms) {
@@ -193,6 +251,7 @@ VersionEdit Everything() {
   file.epoch_number = 12;
   file.times.oldest_ancestor = 1;
   file.times.created = 2;
+  file.times.newest = 3;
   file.tail_size = 300;
   file.unique_id = "0123456789abcdef";
   file.checksum.value = std::string("\0\1", 2);
@@ -220,6 +279,7 @@ TEST(VersionEdit, EveryFieldSurvivesARoundTrip) {
   const NewFile& file = edit.new_files.at(1);
   EXPECT_TRUE(file.marked_for_compaction);
   EXPECT_EQ(file.epoch_number, 12u);
+  EXPECT_EQ(file.times.newest, 3u);
   EXPECT_EQ(file.tail_size, 300u);
   EXPECT_EQ(file.unique_id, "0123456789abcdef");
   EXPECT_EQ(file.temperature, Temperature::kWarm);

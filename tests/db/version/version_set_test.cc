@@ -465,6 +465,7 @@ TEST_F(VersionSetTest, RefusesManifestsThatCannotBe) {
     e->family.added = "one";
   });
   const std::string blob = FromHex("9003 05 01 02 00 00 00");
+  const std::string garbage = FromHex("9103 05 01 03 00");
   const std::string group_of_3 = with([](VersionEdit* e) { e->atomic_group_remaining = 2; });
   const std::string group_end = with([](VersionEdit* e) { e->atomic_group_remaining = 0; });
   const std::pair<const char*, std::vector<std::string>> cases[] = {
@@ -479,7 +480,9 @@ TEST_F(VersionSetTest, RefusesManifestsThatCannotBe) {
       {"not there", {good, with([](VersionEdit* e) {
                        e->deleted_files = {{0, 7}};
                      })}},
-      {"blob files", {good, blob}},
+      {"blob file 5 is added but is there already", {good, blob, blob}},
+      {"blob file 5 has garbage but is not there", {good, garbage}},
+      {"blob file 5 has more garbage than values", {good, blob, garbage}},
       {"interrupts an atomic group", {good, group_of_3, good}},
       {"counted wrongly", {good, group_of_3, group_end}},
       {"too large", {good, with([](VersionEdit* e) { e->numbers.next_file = UINT64_MAX; })}},

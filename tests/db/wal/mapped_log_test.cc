@@ -6,6 +6,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
+#include <future>
 #include <random>
 #include <thread>
 
@@ -229,6 +231,27 @@ TEST(MappedLog, ClosingCutsAtTheFirstPlaceThatIsNotFilled) {
   disk.log->Fill(later, "later");
   ASSERT_TRUE(disk.log->Close().ok());
   EXPECT_EQ(disk.Bytes(), LogBytes({"first"}));
+}
+
+// A copy of the log ends with a whole record, however late the records before it are filled.
+TEST(MappedLog, ACopyWaitsForThePlacesBeforeItsEnd) {
+  MappedLogOnDisk disk;
+  ASSERT_TRUE(disk.Add("first").ok());
+  wal::LogReservation slow;
+  ASSERT_TRUE(disk.log->Reserve(6, &slow).ok());
+  wal::LogReservation quick;
+  ASSERT_TRUE(disk.log->Reserve(5, &quick).ok());
+  disk.log->Fill(quick, "quick");
+  std::future<uint64_t> end = std::async(std::launch::async, [&] {
+    uint64_t bytes = 0;
+    EXPECT_TRUE(disk.log->HandOver(&bytes).ok());
+    return bytes;
+  });
+  EXPECT_EQ(end.wait_for(std::chrono::milliseconds(50)), std::future_status::timeout);
+  disk.log->Fill(slow, "slower");
+  EXPECT_EQ(end.get(), disk.log->size());
+  ASSERT_TRUE(disk.log->Close().ok());
+  EXPECT_EQ(disk.Bytes(), LogBytes({"first", "slower", "quick"}));
 }
 
 }  // namespace

@@ -50,7 +50,7 @@ class Families : public MemTableResolver {
   std::map<uint32_t, std::unique_ptr<MemTable>> tables_;
 };
 
-class BatchInserterTest : public testing::Test {
+class BatchInserterTest : public ::testing::Test {
  protected:
   static Status Add(WriteBatch* batch, ValueType type, uint32_t family, const Slice& key,
                     const Slice& value = Slice()) {
@@ -117,7 +117,6 @@ TEST_F(BatchInserterTest, ChecksRefuseForeignRecordsByName) {
     char count;
     const char* name;
   } cases[] = {
-      {std::string("\x16\x01k\x01v", 5), 1, "PutEntity"},
       {std::string("\x11\x01k\x01v", 5), 1, "blob"},
       {std::string("\x18\x01k\x01v", 5), 1, "TimedPut"},
       {std::string("\x09", 1), 0, "two-phase commit"},
@@ -131,6 +130,8 @@ TEST_F(BatchInserterTest, ChecksRefuseForeignRecordsByName) {
     BatchInsertResult result;
     EXPECT_TRUE(InsertBatch(batch.Data(), 1, &families_, &result).IsNotSupported());
   }
+  const WriteBatch ill_formed(header + '\1' + std::string("\0\0\0\x16\x01k\x01\x01", 8));
+  EXPECT_TRUE(Check(ill_formed).IsCorruption());
   const WriteBatch wrong_count(header + std::string("\x02\0\0\0\x00\x01k", 7));
   EXPECT_TRUE(Check(wrong_count).IsCorruption());
   const WriteBatch one_shot(header + std::string("\x01\0\0\0\x0d\x00\x01k", 8));

@@ -71,7 +71,7 @@ std::vector<std::string> KeysOf(const WriteBatch& batch) {
 
 using Keys = std::vector<std::string>;
 
-class BatchTimestampsTest : public testing::Test {
+class BatchTimestampsTest : public ::testing::Test {
  protected:
   // Family 0 has no timestamps, 1 has 8 bytes, 2 has 2 bytes.
   static size_t SizeOf(uint32_t family) { return family == 1 ? 8 : family == 2 ? 2 : 0; }

@@ -59,7 +59,7 @@ struct ModeName {
   }
 };
 
-class CommitPathTest : public testing::TestWithParam<CommitOptions> {
+class CommitPathTest : public ::testing::TestWithParam<CommitOptions> {
  protected:
   void Start(SequenceNumber last) {
     host_ = std::make_unique<WatchingHost>(last);
@@ -379,9 +379,9 @@ TEST_P(CommitPathTest, NoWakeUpIsLost) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Modes, CommitPathTest,
-                         testing::Values(CommitOptions{CommitMode::kOrdered, false},
-                                         CommitOptions{CommitMode::kOrdered, true},
-                                         CommitOptions{CommitMode::kUnordered, false}),
+                         ::testing::Values(CommitOptions{CommitMode::kOrdered, false},
+                                           CommitOptions{CommitMode::kOrdered, true},
+                                           CommitOptions{CommitMode::kUnordered, false}),
                          ModeName());
 
 }  // namespace

@@ -358,6 +358,25 @@ TEST(WriteBatchTest, ProtectionFindsAChangedByte) {
   EXPECT_EQ(WriteBatch().GetProtectionBytesPerKey(), 0u);
 }
 
+// Records without their checksums would be taken for damaged ones.
+TEST(WriteBatchInternalTest, AppendOfDamagedBytesChangesNothing) {
+  WriteBatch batch(0, 0, 8, 0);
+  ASSERT_TRUE(batch.Put("a", "1").ok());
+  const std::string before = batch.Data();
+  WriteBatch more;
+  ASSERT_TRUE(more.Put("b", "2").ok());
+  ASSERT_TRUE(more.Put("c", "3").ok());
+  const WriteBatch cut(more.Data().substr(0, more.GetDataSize() - 1));
+  const Status s = WriteBatchInternal::Append(&batch, cut);
+  EXPECT_TRUE(s.IsCorruption()) << s.ToString();
+  EXPECT_EQ(batch.Data(), before);
+  EXPECT_TRUE(batch.VerifyChecksum().ok());
+  ASSERT_TRUE(WriteBatchInternal::Append(&batch, more).ok());
+  ASSERT_TRUE(WriteBatchInternal::Append(&batch, batch).ok());
+  EXPECT_EQ(batch.Count(), 6u);
+  EXPECT_TRUE(batch.VerifyChecksum().ok());
+}
+
 TEST(WriteBatchInternalTest, AppendJoinsRecordsAndCounts) {
   WriteBatch a;
   WriteBatch b;

@@ -26,10 +26,11 @@ TEST(BlockReadsTest, APlaceThatIsNamedTwiceIsHandedOverOnce) {
   std::unique_ptr<RandomAccessFileReader> file;
   ASSERT_TRUE(RandomAccessFileReader::Open(&fs, "/table", FileOptions(), {}, &file).ok());
 
-  BlockReads reads;
+  BlockReads reads(*file, IOOptions(), BlockRoom());
   reads.Add(block);
   reads.Add(block);
-  ASSERT_EQ(reads.Run(*file, IOOptions(), BlockRoom()), 2u);
+  ASSERT_EQ(reads.requests(), 2u);
+  BlockReads::Run({&reads, 1});
   Slice bytes;
   uint64_t offset = 1;
   {

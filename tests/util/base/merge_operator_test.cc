@@ -108,14 +108,15 @@ TEST(MergeOperator, TheNewestFormHasPlainValues) {
   const Slice base("base");
   std::string buffer;
   Slice result;
-  ASSERT_TRUE(caller.Full("k", &base, {"copy"}, &buffer, &result).ok());
+  ValueForm form = ValueForm::kPlain;
+  ASSERT_TRUE(caller.Full("k", &base, {"copy"}, &buffer, &result, &form).ok());
   EXPECT_EQ(result, "copy of base");
-  ASSERT_TRUE(caller.Full("k", nullptr, {"copy"}, &buffer, &result).ok());
+  ASSERT_TRUE(caller.Full("k", nullptr, {"copy"}, &buffer, &result, &form).ok());
   EXPECT_EQ(result, "no base");
   const std::vector<Slice> operands = {"a", "b"};
-  ASSERT_TRUE(caller.Full("k", &base, operands, &buffer, &result).ok());
+  ASSERT_TRUE(caller.Full("k", &base, operands, &buffer, &result, &form).ok());
   EXPECT_EQ(result.data(), operands[1].data());
-  ASSERT_TRUE(caller.Full("k", &base, {"keep"}, &buffer, &result).ok());
+  ASSERT_TRUE(caller.Full("k", &base, {"keep"}, &buffer, &result, &form).ok());
   EXPECT_EQ(result.data(), base.data());
 }
 

@@ -251,6 +251,64 @@ TEST(RandomAccessFileReaderTest, AFileThatEndsEarlyIsCorrupt) {
   EXPECT_TRUE(requests[1].status.IsCorruption());
 }
 
+// Files of the operating system, with and without direct I/O, and one in memory.
+TEST(RandomAccessFileReaderTest, ReadsOfSeveralFilesAreThoseOfEach) {
+  const std::shared_ptr<FileSystem> system = FileSystem::Default();
+  const auto mem = NewFs();
+  const std::string folder = ::testing::TempDir() + "several_files_" + std::to_string(::getpid());
+  ASSERT_TRUE(system->CreateDirIfMissing(folder, kFileIo, nullptr).ok());
+  struct File {
+    FileSystem* fs;
+    std::string folder;
+    bool direct;
+    size_t bytes;
+  };
+  const File files[] = {{system.get(), folder, false, 100000},
+                        {system.get(), folder, true, 70001},
+                        {mem.get(), "/d", false, 50000},
+                        {system.get(), folder, true, 300000}};
+  constexpr size_t kRequests = 3;
+  constexpr size_t kLength = 5000;
+  std::string contents[std::size(files)];
+  std::unique_ptr<RandomAccessFileReader> readers[std::size(files)];
+  FSReadRequest requests[std::size(files)][kRequests];
+  std::string scratch(std::size(files) * kRequests * kLength, '\0');
+  std::vector<FileReads> reads;
+  for (size_t f = 0; f < std::size(files); f++) {
+    const std::string name = std::to_string(f);
+    contents[f] = RandomBytes(files[f].bytes, f);
+    ASSERT_TRUE(WriteFileDurably(files[f].fs, files[f].folder, "t", name, contents[f]).ok());
+    FileOptions options;
+    options.use_direct_reads = files[f].direct;
+    const std::string path = files[f].folder + "/" + name;
+    ASSERT_TRUE(RandomAccessFileReader::Open(files[f].fs, path, options, {}, &readers[f]).ok());
+    for (size_t i = 0; i < kRequests; i++) {
+      // The last one of each second file ends behind the file.
+      const bool behind = f % 2 == 1 && i == kRequests - 1;
+      requests[f][i].offset = behind ? files[f].bytes - 17 : 777 + i * (kLength + 100 * f);
+      requests[f][i].len = kLength;
+      requests[f][i].scratch = scratch.data() + (f * kRequests + i) * kLength;
+    }
+    reads.push_back({readers[f].get(), requests[f], &kFileIo, {}});
+  }
+  RandomAccessFileReader::MultiReadFiles(reads);
+  for (size_t f = 0; f < std::size(files); f++) {
+    EXPECT_TRUE(reads[f].status.ok());
+    for (size_t i = 0; i < kRequests; i++) {
+      const FSReadRequest& request = requests[f][i];
+      if (f % 2 == 1 && i == kRequests - 1) {
+        EXPECT_TRUE(request.status.IsCorruption()) << request.status.ToString();
+        EXPECT_NE(request.status.ToString().find(readers[f]->file_name()), std::string::npos);
+      } else {
+        EXPECT_TRUE(request.status.ok()) << request.status.ToString();
+        EXPECT_TRUE(request.result == Slice(contents[f].data() + request.offset, kLength));
+      }
+    }
+    ASSERT_TRUE(files[f].fs->DeleteFile(readers[f]->file_name(), kFileIo, nullptr).ok());
+  }
+  ASSERT_TRUE(system->DeleteDir(folder, kFileIo, nullptr).ok());
+}
+
 TEST(SequentialFileReaderTest, PiecesOfAnySizeAddUpDespiteShortReads) {
   const auto mem = NewFs();
   const std::string expected = RandomBytes(500000, 4);

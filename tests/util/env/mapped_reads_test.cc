@@ -12,6 +12,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
 #include <memory>
 #include <random>
@@ -19,6 +20,8 @@
 #include <thread>
 
 #include "util/env/guarded_copy.h"
+#include "util/env/parallel_reads.h"
+#include "util/env/posix_files.h"
 #include "util/env/random_access_file_reader.h"
 
 namespace varve {
@@ -182,6 +185,39 @@ TEST_F(MappedReadsDeathTest, OtherBusErrorsEndTheProcessAsTheyWould) {
     ::_exit(byte == 0 ? 2 : 3);
   };
   EXPECT_EXIT(load_beyond_the_end(), ::testing::KilledBySignal(SIGBUS), "");
+}
+
+// Reads that follow each other look like a scan, of which the system would read more.
+TEST_F(MappedReadsTest, SmallReadsThatWaitedFetchOnlyTheirPages) {
+  ASSERT_EQ(::fsync(fd_), 0);
+  PosixRandomAccessFile file(path_, PosixFd(::open(path_.c_str(), O_RDONLY)), /*direct=*/false,
+                             std::make_shared<ParallelReads>());
+  void* const memory = ::mmap(nullptr, kFileBytes, PROT_READ, MAP_SHARED, fd_, 0);
+  ASSERT_NE(memory, MAP_FAILED);
+  const auto resident = [memory] {
+    unsigned char pages[kFileBytes / 4096 + 1] = {};
+    EXPECT_EQ(::mincore(memory, kFileBytes, pages), 0);
+    return std::ranges::count_if(pages, [](unsigned char page) { return (page & 1) != 0; });
+  };
+  const auto read = [&](uint64_t offset) {
+    std::string scratch(4096, '\0');
+    Slice result;
+    EXPECT_TRUE(file.Read(offset, scratch.size(), {}, &result, scratch.data(), nullptr).ok());
+    EXPECT_EQ(result, Slice(content_.data() + offset, scratch.size()));
+  };
+  for (uint64_t i = 0; i < 300; i++) {
+    ASSERT_TRUE(file.InvalidateCache(0, 0).ok());
+    read(i * 7 % 70 * 4096);
+  }
+  for (int i = 0; i < 20 && resident() != 0; i++) ASSERT_TRUE(file.InvalidateCache(0, 0).ok());
+  const bool can_tell = file.MayWait() && resident() == 0;
+  if (can_tell) {
+    read(100000);
+    read(104096);
+    EXPECT_LE(resident(), 3);
+  }
+  (void)::munmap(memory, kFileBytes);
+  if (!can_tell) GTEST_SKIP() << "the file stays in memory, or its device is as quick";
 }
 
 }  // namespace

@@ -239,6 +239,18 @@ TEST_F(CrashTest, FilesOfARenamedDirectoryBecomeDurableUnderItsNewName) {
   EXPECT_EQ(contents, "inside");
 }
 
+TEST_F(CrashTest, ARenamedDirectoryTakesItsFilesAlongBesideNamesThatSortBetween) {
+  for (const char* directory : {"/db/d", "/db/d-copy", "/db/d.old", "/db/d/below"}) {
+    ASSERT_TRUE(fs_->CreateDir(directory, kMemIo, nullptr).ok());
+    Write(std::string(directory).substr(4) + "/f", directory, true);
+  }
+  ASSERT_TRUE(fs_->RenameFile("/db/d", "/db/e", kMemIo, nullptr).ok());
+  for (const char* file : {"/db/e/f", "/db/e/below/f", "/db/d-copy/f", "/db/d.old/f"}) {
+    EXPECT_TRUE(fs_->FileExists(file, kMemIo, nullptr).ok()) << file;
+  }
+  EXPECT_TRUE(fs_->FileExists("/db/d/f", kMemIo, nullptr).IsNotFound());
+}
+
 TEST_F(CrashTest, LinksStayLinksInAClone) {
   Write("a", "A", true);
   ASSERT_TRUE(fs_->LinkFile("/db/a", "/db/b", kMemIo, nullptr).ok());

@@ -10,7 +10,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <string>
+#include <thread>
 
 namespace varve {
 namespace {
@@ -57,6 +59,41 @@ TEST_F(PosixLockTest, AFailedSecondOpenDoesNotGiveTheLockAway) {
   EXPECT_FALSE(ChildGetsLock());
   ASSERT_TRUE(UnlockPosixFile(lock).ok());
   EXPECT_TRUE(ChildGetsLock());
+}
+
+// Locks of open file descriptions conflict with those of this process, so they tell whether there
+// is one. Method: two threads take the lock in turn, and ask as soon as they have it.
+TEST_F(PosixLockTest, AReleaseDoesNotDropTheLockOfTheNextHolder) {
+  FileLock* first = nullptr;
+  ASSERT_TRUE(LockPosixFile(path_, &first).ok());
+  ASSERT_TRUE(UnlockPosixFile(first).ok());
+  // It stays open to the end, as closing it would drop a lock.
+  const int asking = ::open(path_.c_str(), O_RDWR | O_CLOEXEC);
+  ASSERT_GE(asking, 0);
+  std::atomic<int> taken = 0;
+  std::atomic<int> dropped = 0;
+  const auto take_turns = [&] {
+    for (int i = 0; i < 20000; i++) {
+      FileLock* lock = nullptr;
+      if (!LockPosixFile(path_, &lock).ok()) continue;
+      taken++;
+      struct flock query = {};
+      query.l_type = F_WRLCK;
+      query.l_whence = SEEK_SET;
+      for (int look = 0; look < 3; look++) {
+        if (::fcntl(asking, F_OFD_GETLK, &query) == 0 && query.l_type == F_UNLCK) dropped++;
+        query.l_type = F_WRLCK;
+        query.l_pid = 0;
+      }
+      EXPECT_TRUE(UnlockPosixFile(lock).ok());
+    }
+  };
+  std::thread other(take_turns);
+  take_turns();
+  other.join();
+  EXPECT_GT(taken, 0);
+  EXPECT_EQ(dropped, 0);
+  ::close(asking);
 }
 
 TEST_F(PosixLockTest, TheErrorNamesTheProcessThatHoldsTheLock) {

@@ -8,7 +8,10 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <sstream>
 #include <stdexcept>
+#include <string>
+#include <utility>
 
 #include "util/metrics/statistics.h"
 
@@ -46,8 +49,10 @@ TEST(MergeCaller, HandsOnAnOperandWithoutACopy) {
   const std::vector<Slice> operands = {"a", "b"};
   std::string buffer;
   Slice result;
-  ASSERT_TRUE(
-      MergeCaller(&last, nullptr, nullptr).Full("k", nullptr, operands, &buffer, &result).ok());
+  ValueForm form = ValueForm::kPlain;
+  ASSERT_TRUE(MergeCaller(&last, nullptr, nullptr)
+                  .Full("k", nullptr, operands, &buffer, &result, &form)
+                  .ok());
   EXPECT_EQ(result.data(), operands[1].data());
 }
 
@@ -61,10 +66,11 @@ TEST(MergeCaller, TakesTheNewValueAndTellsTheBaseFromNone) {
   const MergeCaller caller(&tell, nullptr, nullptr);
   std::string buffer = "left over";
   Slice result;
-  ASSERT_TRUE(caller.Full("k", nullptr, {"a"}, &buffer, &result).ok());
+  ValueForm form = ValueForm::kPlain;
+  ASSERT_TRUE(caller.Full("k", nullptr, {"a"}, &buffer, &result, &form).ok());
   EXPECT_EQ(result, "none");
   const Slice empty;
-  ASSERT_TRUE(caller.Full("k", &empty, {"a"}, &buffer, &result).ok());
+  ASSERT_TRUE(caller.Full("k", &empty, {"a"}, &buffer, &result, &form).ok());
   EXPECT_EQ(result, "[]");
 }
 
@@ -72,8 +78,9 @@ void ExpectFailure(const Scripted& op, const std::string& why) {
   const std::shared_ptr<Statistics> statistics = CreateDBStatistics();
   std::string buffer;
   Slice result;
-  const Status s =
-      MergeCaller(&op, nullptr, statistics.get()).Full("key", nullptr, {"a"}, &buffer, &result);
+  ValueForm form = ValueForm::kPlain;
+  const Status s = MergeCaller(&op, nullptr, statistics.get())
+                       .Full("key", nullptr, {"a"}, &buffer, &result, &form);
   EXPECT_TRUE(s.IsCorruption()) << s.ToString();
   EXPECT_EQ(s.subcode(), Status::kMergeOperatorFailed);
   EXPECT_NE(s.ToString().find("Scripted"), std::string::npos) << s.ToString();
@@ -102,10 +109,96 @@ TEST(MergeCaller, AResultThatIsNoOperandIsNoticed) {
 }
 #endif
 
+class Columns final : public MergeOperator {
+ public:
+  explicit Columns(MergeOperationOutputV3::NewColumns result) : result_(std::move(result)) {}
+  const char* Name() const override { return "Scripted"; }
+  bool FullMergeV3(const MergeOperationInputV3& /*in*/,
+                   MergeOperationOutputV3* out) const override {
+    out->new_value = result_;
+    return true;
+  }
+
+ private:
+  const MergeOperationOutputV3::NewColumns result_;
+};
+
+// Returns the columns of an entity, or of a plain value the default column.
+std::string Shown(const Slice& value, ValueForm form) {
+  if (form == ValueForm::kPlain) return "plain " + value.ToString();
+  WideColumns columns;
+  EXPECT_TRUE(DecodeEntity(value, &columns).ok());
+  std::ostringstream text;
+  for (const WideColumn& column : columns) text << column << ' ';
+  return text.str();
+}
+
+TEST(MergeCaller, AnOlderOperatorMergesOntoTheDefaultColumn) {
+  const Scripted append([](const auto& in, auto* out) {
+    out->new_value = in.existing_value->ToString() + in.operand_list.back().ToString();
+    return true;
+  });
+  const Scripted keep([](const auto& in, auto* out) {
+    out->existing_operand = in.operand_list.back();
+    return true;
+  });
+  std::string with;
+  std::string without;
+  ASSERT_TRUE(EncodeEntity({{"", "d"}, {"a", "1"}}, &with).ok());
+  ASSERT_TRUE(EncodeEntity({{"a", "1"}}, &without).ok());
+  const struct {
+    const Scripted& op;
+    const std::string& base;
+    const char* shown;
+  } cases[] = {{append, with, ":d+ a:1 "},
+               {append, without, ":+ a:1 "},
+               {keep, with, ":+ a:1 "},
+               {keep, without, ":+ a:1 "}};
+  for (const auto& c : cases) {
+    const Slice base = c.base;
+    std::string buffer;
+    Slice result;
+    ValueForm form = ValueForm::kEntity;
+    ASSERT_TRUE(
+        MergeCaller(&c.op, nullptr, nullptr).Full("k", &base, {"+"}, &buffer, &result, &form).ok());
+    EXPECT_EQ(ValueForm::kEntity, form);
+    EXPECT_EQ(c.shown, Shown(result, form));
+  }
+}
+
+TEST(MergeCaller, AnOperatorMakesColumnsOfAPlainValue) {
+  const Columns two({{"b", "2"}, {"a", "1"}});
+  const Slice base("plain");
+  std::string buffer;
+  Slice result;
+  ValueForm form = ValueForm::kPlain;
+  ASSERT_TRUE(
+      MergeCaller(&two, nullptr, nullptr).Full("k", &base, {"+"}, &buffer, &result, &form).ok());
+  EXPECT_EQ("a:1 b:2 ", Shown(result, form));
+  const Columns twice({{"a", "2"}, {"a", "1"}});
+  const Status s = MergeCaller(&twice, nullptr, nullptr)
+                       .Full("k", &base, {"+"}, &buffer, &result, &(form = ValueForm::kPlain));
+  EXPECT_EQ(s.subcode(), Status::kMergeOperatorFailed);
+  EXPECT_NE(s.ToString().find("out of order"), std::string::npos) << s.ToString();
+}
+
+TEST(MergeCaller, AnIllFormedBaseIsCorruption) {
+  const Scripted any([](const auto& /*in*/, auto* /*out*/) { return true; });
+  const Slice base("\x01\x07");
+  std::string buffer;
+  Slice result;
+  ValueForm form = ValueForm::kEntity;
+  const Status s =
+      MergeCaller(&any, nullptr, nullptr).Full("key", &base, {"+"}, &buffer, &result, &form);
+  EXPECT_TRUE(s.IsCorruption());
+  EXPECT_NE(s.ToString().find("6B6579"), std::string::npos) << s.ToString();
+}
+
 TEST(MergeCaller, WithoutAnOperatorSaysSo) {
   std::string buffer;
   Slice result;
-  const Status s = MergeCaller().Full("key", nullptr, {"a"}, &buffer, &result);
+  ValueForm form = ValueForm::kPlain;
+  const Status s = MergeCaller().Full("key", nullptr, {"a"}, &buffer, &result, &form);
   EXPECT_TRUE(s.IsInvalidArgument());
   EXPECT_NE(s.ToString().find("merge_operator"), std::string::npos);
   EXPECT_FALSE(MergeCaller().Partial("key", {"a", "b"}, &buffer));

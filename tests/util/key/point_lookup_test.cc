@@ -52,8 +52,7 @@ TEST(PointLookupTest, EveryTypeEndsTheSearchInItsOwnWay) {
       {kTypeDeletion, State::kDeleted},
       {kTypeSingleDeletion, State::kDeleted},
       {kTypeMerge, State::kFailed},
-      {kTypeBlobIndex, State::kFailed},
-      {kTypeWideColumnEntity, State::kFailed},
+      {kTypeBlobIndex, State::kReference},
       {kTypeNoop, State::kFailed},
   };
   for (const auto& c : cases) {
@@ -63,10 +62,38 @@ TEST(PointLookupTest, EveryTypeEndsTheSearchInItsOwnWay) {
     EXPECT_EQ(lookup.state(), c.state) << int{c.type};
     EXPECT_EQ(lookup.found_seq(), 7u);
     EXPECT_EQ(lookup.status().ok(), c.state != State::kFailed);
-    if (c.state == State::kFound) {
+    if (c.state == State::kFound || c.state == State::kReference) {
       EXPECT_EQ(value.ToString(), "v");
     }
   }
+}
+
+TEST(PointLookupTest, APlainReadSeesTheDefaultColumnOfAnEntity) {
+  const std::string with("\x01\x02\x00\x02\x01\x61\x01\x64\x64\x31", 10);
+  const std::string without("\x01\x01\x01\x61\x01\x31", 6);
+  PinnableSlice value;
+  PointLookup plain("k", 10, &value);
+  EXPECT_TRUE(plain.Offer(Trailer(7, kTypeWideColumnEntity), with, nullptr));
+  EXPECT_EQ(plain.state(), State::kFound);
+  EXPECT_EQ(plain.form(), ValueForm::kPlain);
+  EXPECT_EQ(value.ToString(), "dd");
+
+  value.Reset();
+  PointLookup absent("k", 10, &value);
+  EXPECT_TRUE(absent.Offer(Trailer(7, kTypeWideColumnEntity), without, nullptr));
+  EXPECT_EQ(absent.state(), State::kFound);
+  EXPECT_TRUE(value.empty());
+
+  PointLookup whole("k", 10, &value);
+  whole.WantEntity();
+  EXPECT_TRUE(whole.Offer(Trailer(7, kTypeWideColumnEntity), without, nullptr));
+  EXPECT_EQ(whole.form(), ValueForm::kEntity);
+  EXPECT_EQ(value.ToString(), without);
+
+  PointLookup bad("k", 10, &value);
+  EXPECT_TRUE(bad.Offer(Trailer(7, kTypeWideColumnEntity), "\x01\x07", nullptr));
+  EXPECT_TRUE(bad.status().IsCorruption());
+  EXPECT_NE(bad.status().ToString().find("6B"), std::string::npos) << bad.status().ToString();
 }
 
 TEST(PointLookupTest, AnEntryOlderThanACoveringTombstoneIsDeleted) {

@@ -99,7 +99,8 @@ TEST(CacheUsage, RefusesByNameWhatCannotBeCharged) {
     const bool chargeable = role == CacheEntryRole::kCompressionDictionaryBuildingBuffer ||
                             role == CacheEntryRole::kFilterConstruction ||
                             role == CacheEntryRole::kBlockBasedTableReader ||
-                            role == CacheEntryRole::kFileMetadata;
+                            role == CacheEntryRole::kFileMetadata ||
+                            role == CacheEntryRole::kBlobCache;
     for (const Decision decision : {Decision::kEnabled, Decision::kDisabled}) {
       BlockBasedTableOptions table;
       table.cache_usage_options.options_overrides[role].charged = decision;

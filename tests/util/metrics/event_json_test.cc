@@ -8,6 +8,7 @@
 #include <cmath>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace varve {
 namespace {
@@ -26,6 +27,15 @@ TEST(JsonEvent, WritesEveryKindOfValue) {
   EXPECT_EQ(event.Finish(),
             R"({"time_micros": 0, "event": "e", "neg": -5, "max": 18446744073709551615, )"
             R"("yes": true, "pi": 3.25, "nan": null, "inf": null, "text": "t", "view": "v"})");
+}
+
+TEST(JsonEvent, WritesListsAndObjects) {
+  JsonEvent event(0, "e");
+  event.Add("none", std::vector<uint64_t>()).Add("levels", std::vector<uint64_t>{2, 0, 7});
+  event.BeginObject("inner").Add("a", 1).Add("b", "x").EndObject().Add("after", 2);
+  event.BeginObject("empty").EndObject();
+  EXPECT_EQ(event.Finish(), R"({"time_micros": 0, "event": "e", "none": [], "levels": [2, 0, 7], )"
+                            R"("inner": {"a": 1, "b": "x"}, "after": 2, "empty": {}})");
 }
 
 TEST(JsonEvent, EscapesWhatWouldBreakTheLine) {

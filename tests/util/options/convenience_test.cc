@@ -130,7 +130,7 @@ TEST(ConvenienceTest, MapsAndSingleValues) {
   EXPECT_TRUE(GetMemTableRepFactoryFromString("vector:1024", &factory).ok());
   EXPECT_TRUE(GetMemTableRepFactoryFromString("vector:x", &factory).IsInvalidArgument());
   EXPECT_TRUE(GetMemTableRepFactoryFromString("vector:1:2", &factory).IsNotSupported());
-  EXPECT_TRUE(GetMemTableRepFactoryFromString("prefix_hash", &factory).IsNotSupported());
+  EXPECT_TRUE(GetMemTableRepFactoryFromString("cuckoo", &factory).IsNotSupported());
   EXPECT_EQ(factory->GetId(), "vector:1024") << "an error changes nothing";
   EXPECT_TRUE(GetMemTableRepFactoryFromString("", &factory).IsNotSupported());
 

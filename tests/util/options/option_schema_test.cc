@@ -25,6 +25,7 @@ const std::vector<const OptionTable*>& AllTables() {
       &DbOptionTable(),
       &CfOptionTable(),
       &BlockBasedTableOptionTable(),
+      &PlainTableOptionTable(),
       &CompressionOptionTable(),
       &UniversalCompactionOptionTable(),
       &FifoCompactionOptionTable(),
@@ -157,12 +158,12 @@ TEST(OptionSchemaTest, UnknownNamesAreRefusedUnlessTheyMayBeIgnored) {
   EXPECT_TRUE(apply("no_such_option", "1").IsInvalidArgument());
   EXPECT_FALSE(found);
   EXPECT_TRUE(apply("random_access_max_buffer_size", "5").ok());
-  EXPECT_TRUE(apply("wal_filter", "nullptr").ok());
-  EXPECT_TRUE(apply("wal_filter", "Mine").IsNotSupported());
+  EXPECT_TRUE(apply("compaction_service", "nullptr").ok());
+  EXPECT_TRUE(apply("compaction_service", "Mine").IsNotSupported());
   EXPECT_TRUE(found);
   config.ignore_unknown_options = true;
   EXPECT_TRUE(apply("no_such_option", "1").ok());
-  EXPECT_TRUE(apply("wal_filter", "Mine").ok());
+  EXPECT_TRUE(apply("compaction_service", "Mine").ok());
 }
 
 TEST(OptionSchemaTest, ObjectsThatTextCannotMakeAreRefusedUnlessTheyMayBeDropped) {
@@ -175,8 +176,8 @@ TEST(OptionSchemaTest, ObjectsThatTextCannotMakeAreRefusedUnlessTheyMayBeDropped
   };
   EXPECT_TRUE(apply("merge_operator", "{id=My.Operator;delimiter=,;}").IsNotSupported());
   EXPECT_TRUE(apply("comparator", "my.Comparator").IsNotSupported());
-  EXPECT_TRUE(apply("memtable_factory", "prefix_hash").IsNotSupported());
-  EXPECT_TRUE(apply("table_factory", "PlainTable").IsNotSupported());
+  EXPECT_TRUE(apply("memtable_factory", "cuckoo_hash").IsNotSupported());
+  EXPECT_TRUE(apply("table_factory", "CuckooTable").IsNotSupported());
   EXPECT_TRUE(apply("merge_operator", "nullptr").ok());
   EXPECT_TRUE(apply("memtable_factory", "skip_list:16").ok());
   config.ignore_unsupported_options = true;

@@ -114,7 +114,9 @@ TEST(OptionTextTest, ReadsNumbersExactlyWithinTheirRange) {
   EXPECT_TRUE(ParseSigned("-2k", INT64_MIN, INT64_MAX, &i));
   EXPECT_EQ(i, -2048);
   EXPECT_FALSE(ParseSigned("9223372036854775808", INT64_MIN, INT64_MAX, &i));
-  EXPECT_FALSE(ParseSigned("--1", INT64_MIN, INT64_MAX, &i));
+  for (const char* bad : {"--1", "-", "- 5", "-\t5", "- ", "-+5"}) {
+    EXPECT_FALSE(ParseSigned(bad, INT64_MIN, INT64_MAX, &i)) << bad;
+  }
   EXPECT_FALSE(ParseSigned("-1", 0, 10, &i));
   EXPECT_FALSE(ParseSigned("3", 5, 10, &i));
 }

@@ -288,9 +288,29 @@ TEST(OptionsFileTest, DamagedFilesAreRefusedWithTheirPlace) {
           .IsNotSupported());
   EXPECT_TRUE(ParseOptionsFile(ConfigOptions(), "F",
                                "[DBOptions]\n[CFOptions \"default\"]\n"
-                               "[TableOptions/PlainTable \"default\"]\n",
+                               "[TableOptions/CuckooTable \"default\"]\n",
                                &contents)
                   .IsNotSupported());
+}
+
+TEST(OptionsFileTest, OptionsOfPlainTablesAreWrittenAndRead) {
+  PlainTableOptions table;
+  table.encoding_type = kPrefix;
+  table.bloom_bits_per_key = 7;
+  std::vector<ColumnFamilyDescriptor> families(1);
+  families[0].name = kDefaultColumnFamilyName;
+  families[0].options.table_factory.reset(NewPlainTableFactory(table));
+  const std::string text = FormatOptionsFile(DBOptions(), families);
+  EXPECT_NE(text.find("table_factory=PlainTable\n"), std::string::npos);
+  EXPECT_NE(text.find("[TableOptions/PlainTable \"default\"]\n"), std::string::npos);
+  OptionsFileContents contents;
+  ASSERT_TRUE(ParseOptionsFile(ConfigOptions(), "F", text, &contents).ok());
+  const auto* const read =
+      contents.column_families[0].options.table_factory->GetOptions<PlainTableOptions>();
+  ASSERT_NE(read, nullptr);
+  EXPECT_EQ(read->encoding_type, kPrefix);
+  EXPECT_EQ(read->bloom_bits_per_key, 7);
+  EXPECT_EQ(read->index_sparseness, 16u);
 }
 
 TEST(OptionsFileTest, AFileThatWasCutIsRefusedWhereverThatWas) {

@@ -76,11 +76,39 @@ auto WithTable(F change) {
 
 TEST(ValidateOptionsTest, WhatTheEngineLacksIsNotSupportedByName) {
   const std::vector<Refusal> refusals = {
-      {"compaction_style", [](Options* o) { o->compaction_style = kCompactionStyleUniversal; }},
-      {"compaction_style", [](Options* o) { o->compaction_style = kCompactionStyleFIFO; }},
-      {"enable_blob_files", [](Options* o) { o->enable_blob_files = true; }},
-      {"allow_ingest_behind", [](Options* o) { o->allow_ingest_behind = true; }},
-      {"inplace_update_support", [](Options* o) { o->inplace_update_support = true; }},
+      {"file_temperature_age_thresholds",
+       [](Options* o) {
+         o->compaction_style = kCompactionStyleFIFO;
+         o->compaction_options_fifo.file_temperature_age_thresholds = {{Temperature::kCold, 1}};
+       }},
+      {"max_read_amp",
+       [](Options* o) {
+         o->compaction_style = kCompactionStyleUniversal;
+         o->compaction_options_universal.max_read_amp = 3;
+       }},
+      {"max_read_amp",
+       [](Options* o) {
+         o->compaction_style = kCompactionStyleUniversal;
+         o->compaction_options_universal.max_read_amp = -2;
+       }},
+      {"enable_blob_files",
+       [](Options* o) {
+         o->enable_blob_files = true;
+         o->comparator = BytewiseComparatorWithU64Ts();
+         o->persist_user_defined_timestamps = false;
+         o->allow_concurrent_memtable_write = false;
+       }},
+      {"blob_compression_type",
+       [](Options* o) {
+         o->enable_blob_files = true;
+         o->blob_compression_type = kXpressCompression;
+       }},
+      {"inplace_callback",
+       [](Options* o) {
+         o->inplace_callback = [](char*, uint32_t*, Slice, std::string*) {
+           return UpdateStatus::UPDATED;
+         };
+       }},
       {"memtable_factory",
        [](Options* o) { o->memtable_factory = std::make_shared<OtherMemTable>(); }},
       {"wal_compression", [](Options* o) { o->wal_compression = kLZ4Compression; }},
@@ -105,6 +133,21 @@ TEST(ValidateOptionsTest, NonsenseIsInvalidByName) {
       {"env", [](Options* o) { o->env = nullptr; }},
       {"atomic_flush", [](Options* o) { o->atomic_flush = o->enable_pipelined_write = true; }},
       {"comparator", [](Options* o) { o->comparator = nullptr; }},
+      {"blob_garbage_collection_age_cutoff",
+       [](Options* o) {
+         o->enable_blob_garbage_collection = true;
+         o->blob_garbage_collection_age_cutoff = 1.01;
+       }},
+      {"blob_garbage_collection_force_threshold",
+       [](Options* o) {
+         o->enable_blob_garbage_collection = true;
+         o->blob_garbage_collection_force_threshold = -0.01;
+       }},
+      {"max_table_files_size",
+       [](Options* o) {
+         o->compaction_style = kCompactionStyleFIFO;
+         o->compaction_options_fifo.max_table_files_size = 0;
+       }},
       {"db_paths", [](Options* o) { o->db_paths.emplace_back("", 1); }},
       {"table_factory", [](Options* o) { o->table_factory = nullptr; }},
       {"memtable_factory", [](Options* o) { o->memtable_factory = nullptr; }},
@@ -203,7 +246,9 @@ TEST(ValidateOptionsTest, CommonSettingsAreAccepted) {
   o.periodic_compaction_seconds = 7200;
   o.bottommost_file_compaction_delay = 60;
   o.max_open_files = 1000;
+  o.enable_blob_files = true;
   o.min_blob_size = 4096;
+  o.blob_garbage_collection_age_cutoff = 7;  // has no meaning without garbage collection
   o.max_write_buffer_number = 1;
   o.IncreaseParallelism(4);
   o.PrepareForBulkLoad();

@@ -279,6 +279,7 @@ static void CheckHistogram(rocksdb_options_t* options) {
 
 void TestMetrics(void) {
   Fixture f;
+  char* error = NULL;
   Open(&f, "metrics", rocksdb_options_enable_statistics);
   CHECK(rocksdb_options_get_statistics_level(f.options) ==
         rocksdb_statistics_level_except_detailed_timers);
@@ -301,6 +302,17 @@ void TestMetrics(void) {
   CHECK(rocksdb_perfcontext_metric(perf, rocksdb_get_from_memtable_count) == 0);
   rocksdb_perfcontext_destroy(perf);
   rocksdb_set_perf_level(rocksdb_disable);
+
+  text = rocksdb_metrics_text(f.db, &error);
+  CHECK(error == NULL && text != NULL &&
+        strstr(text, "# TYPE varve_user_writes_total counter\n") != NULL);
+  rocksdb_free(text);
+  text = rocksdb_metrics_json(f.db, &error);
+  CHECK(error == NULL && text != NULL && strncmp(text, "{\"metrics\": [", 13) == 0);
+  rocksdb_free(text);
+  CHECK(rocksdb_metrics_text(NULL, &error) == NULL && error != NULL);
+  rocksdb_free(error);
+  error = NULL;
 
   text = rocksdb_options_statistics_get_string(f.options);
   CHECK(text != NULL && strstr(text, "rocksdb.number.keys.written COUNT : 10") != NULL);

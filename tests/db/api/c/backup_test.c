@@ -98,6 +98,53 @@ static void CheckBackupReader(const rocksdb_backup_engine_options_t* options, Fi
   rocksdb_backup_engine_close(reader);
 }
 
+static void CheckCopyPlan(Fixture* f) {
+  char* error = NULL;
+  char directory[600];
+  snprintf(directory, sizeof(directory), "%s-plan", f->path);
+  rocksdb_copy_plan_options_t* options = rocksdb_copy_plan_options_create();
+  rocksdb_copy_plan_options_set_flush_before_backup(options, 1);
+  CHECK(rocksdb_copy_plan_options_get_flush_before_backup(options) == 1);
+  rocksdb_copy_plan_options_set_app_metadata(options, "hello", 5);
+  rocksdb_copy_plan_t* plan = rocksdb_copy_plan_make(options, f->db, directory, &error);
+  CHECK_OK(error);
+  const size_t count = rocksdb_copy_plan_objects_count(plan);
+  CHECK(count > 2 && rocksdb_copy_plan_backup_id(plan) == 1);
+  rocksdb_copy_plan_verify(plan, &error);
+  CHECK_OK(error);
+  size_t size = 0;
+  for (size_t i = 0; i < count; i++) {
+    const char* name = rocksdb_copy_plan_object_name(plan, i, &size);
+    CHECK(size > 0 && strlen(name) == size);
+    CHECK(rocksdb_copy_plan_object_path(plan, i, &size) != NULL && size > 0);
+    CHECK(rocksdb_copy_plan_object_size(plan, i) > 0);
+    CHECK(rocksdb_copy_plan_object_crc32c(plan, i) != 0);
+  }
+  CHECK(rocksdb_copy_plan_object_name(plan, count, &size) == NULL && size == 0);
+  const char* const catalog = rocksdb_copy_plan_catalog_name(plan, &size);
+  CHECK(strlen(catalog) == size);
+  const char* const bytes = rocksdb_copy_plan_catalog_bytes(plan, &size);
+  CHECK(size > 0);
+  rocksdb_copy_plan_options_add_catalog(options, catalog, bytes, size);
+  rocksdb_copy_plan_destroy(plan);
+  plan = rocksdb_copy_plan_open(NULL, directory, &error);
+  CHECK_OK(error);
+  rocksdb_copy_plan_destroy(plan);
+  CHECK(rocksdb_copy_plan_make(options, f->db, directory, &error) == NULL);
+  CHECK_ERROR(error, "exists");
+  rocksdb_copy_plan_discard(NULL, directory, &error);
+  CHECK_OK(error);
+  plan = rocksdb_copy_plan_make(options, f->db, directory, &error);
+  CHECK_OK(error);
+  CHECK(rocksdb_copy_plan_backup_id(plan) == 2);
+  rocksdb_copy_plan_destroy(plan);
+  rocksdb_copy_plan_discard(NULL, directory, &error);
+  CHECK_OK(error);
+  rocksdb_copy_plan_discard(NULL, directory, &error);
+  CHECK_ERROR(error, "NotFound");
+  rocksdb_copy_plan_options_destroy(options);
+}
+
 void TestBackups(void) {
   Fixture f;
   char* error = NULL;
@@ -111,6 +158,7 @@ void TestBackups(void) {
   rocksdb_backup_engine_t* engine = rocksdb_backup_engine_open_opts(options, env, &error);
   CHECK_OK(error);
   CheckBackupWriting(engine, &f);
+  CheckCopyPlan(&f);
   CheckBackupReader(options, &f);
   rocksdb_restore_options_t* restore = rocksdb_restore_options_create();
   rocksdb_restore_options_set_mode(restore, 2);

@@ -84,9 +84,9 @@ int main(int argc, char** argv) {
       TestNulls,          TestMergeOperators, TestMergeOperands,
       TestTimestamps,     TestTimestampMarks, TestListeners,
       TestFiles,          TestGivenHandles,   TestLackingOptions,
-      TestIndexedBatches, TestTransactions,   TestLeniency,
-      TestNullObjects,    TestTableFiles,     TestCheckpoints,
-      TestLifetimes,
+      TestIndexedBatches, TestEntities,       TestEntitiesOfTransactions,
+      TestTransactions,   TestLeniency,       TestNullObjects,
+      TestTableFiles,     TestCheckpoints,    TestLifetimes,
   };
   for (size_t i = 0; i < sizeof(tests) / sizeof(tests[0]); ++i) tests[i]();
   if (g_failures == 0) printf("c_api_test: ok\n");

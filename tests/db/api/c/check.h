@@ -108,6 +108,8 @@ void TestFiles(void);
 void TestGivenHandles(void);
 void TestLackingOptions(void);
 void TestIndexedBatches(void);
+void TestEntities(void);
+void TestEntitiesOfTransactions(void);
 void TestTransactions(void);
 void TestLeniency(void);
 void TestTableFiles(void);

@@ -10,6 +10,8 @@ typedef struct {
   int destroyed;
   uint64_t entries;      // entries of the flushed tables
   uint64_t input_files;  // files of the last compaction
+  uint64_t blobs;        // values in the blob files of the flushes
+  uint64_t garbage;      // values of blob files that the compactions dropped
   bool consistent;
 } Heard;
 
@@ -30,8 +32,17 @@ static void OnFlush(void* state, rocksdb_t* db, const rocksdb_flushjobinfo_t* in
       Equal(rocksdb_flushjobinfo_cf_name(info, &size), 7, "default") && size == 7 &&
       rocksdb_flushjobinfo_file_number(info) != 0 &&
       rocksdb_flushjobinfo_smallest_seqno(info) <= rocksdb_flushjobinfo_largest_seqno(info) &&
-      rocksdb_flushjobinfo_blob_file_addition_infos_count(info) == 0 &&
-      rocksdb_flushjobinfo_blob_file_addition_info_at(info, 0) == NULL;
+      rocksdb_flushjobinfo_blob_file_addition_infos_count(info) == 1 &&
+      rocksdb_flushjobinfo_blob_file_addition_info_at(info, 1) == NULL;
+  const rocksdb_blob_file_addition_info_t* blobs =
+      rocksdb_flushjobinfo_blob_file_addition_info_at(info, 0);
+  const char* path = rocksdb_blob_file_addition_info_blob_file_path(blobs, &size);
+  heard->blobs += rocksdb_blob_file_addition_info_total_blob_count(blobs);
+  heard->consistent = heard->consistent && path != NULL && size == strlen(path) &&
+                      strstr(path, ".blob") != NULL &&
+                      rocksdb_blob_file_addition_info_blob_file_number(blobs) ==
+                          rocksdb_flushjobinfo_oldest_blob_file_number(info) &&
+                      rocksdb_blob_file_addition_info_total_blob_bytes(blobs) == 2 * (32 + 1 + 1);
 }
 
 static void OnCompaction(void* state, rocksdb_t* db, const rocksdb_compactionjobinfo_t* info) {
@@ -42,6 +53,18 @@ static void OnCompaction(void* state, rocksdb_t* db, const rocksdb_compactionjob
   const size_t inputs = rocksdb_compactionjobinfo_input_files_count(info);
   ++heard->compactions;
   heard->input_files = inputs;
+  for (size_t i = 0; i < rocksdb_compactionjobinfo_blob_file_garbage_infos_count(info); ++i) {
+    const rocksdb_blob_file_garbage_info_t* garbage =
+        rocksdb_compactionjobinfo_blob_file_garbage_info_at(info, i);
+    heard->garbage += rocksdb_blob_file_garbage_info_garbage_blob_count(garbage);
+    heard->consistent =
+        heard->consistent &&
+        rocksdb_blob_file_garbage_info_garbage_blob_bytes(garbage) == 2 * (32 + 1 + 1) &&
+        rocksdb_blob_file_garbage_info_blob_file_number(garbage) != 0 &&
+        rocksdb_blob_file_garbage_info_blob_file_path(garbage, &size) != NULL &&
+        rocksdb_compactionjobinfo_blob_file_addition_infos_count(info) == 0 &&
+        rocksdb_compactionjobinfo_blob_file_addition_info_at(info, 0) == NULL;
+  }
   rocksdb_compactionjobinfo_status(info, &error);
   CHECK_OK(error);
   heard->consistent =
@@ -78,6 +101,8 @@ static void Listen(rocksdb_options_t* options) {
   rocksdb_options_add_eventlistener(options, listener);
   rocksdb_eventlistener_destroy(listener);  // Given away: this does nothing.
   rocksdb_options_set_disable_auto_compactions(options, 1);
+  rocksdb_options_set_enable_blob_files(options, 1);
+  CHECK(rocksdb_options_get_enable_blob_files(options) == 1);
 }
 
 static void Flush(Fixture* f) {
@@ -105,6 +130,7 @@ void TestListeners(void) {
   rocksdb_compact_range(f.db, NULL, 0, NULL, 0);
   CHECK(g_heard.flushes == 2 && g_heard.entries == 4 && g_heard.sealed == 2);
   CHECK(g_heard.compactions == 1 && g_heard.input_files == 2);
+  CHECK(g_heard.blobs == 4 && g_heard.garbage == 2);
   CHECK(g_heard.consistent);
   CHECK(g_heard.destroyed == 0);
   Close(&f);
@@ -194,6 +220,110 @@ static void CheckUpdates(Fixture* f) {
   CHECK_ERROR(error, "NotFound");
 }
 
+static int g_families_told;
+
+static void NoteFamilies(void* state, const uint32_t* ids, const uint64_t* logs, size_t count,
+                         const char* const* names, const size_t* sizes, const uint32_t* named,
+                         size_t name_count) {
+  (void)state;
+  CHECK(count == 1 && ids[0] == 0 && logs[0] > 0);
+  CHECK(name_count == 1 && named[0] == 0 && sizes[0] == 7);
+  CHECK(memcmp(names[0], "default", 7) == 0);
+  g_families_told++;
+}
+
+// Leaves batches of two updates out, and replaces those of three.
+static int LeaveOutPairs(void* state, unsigned long long log, const char* file, size_t file_size,
+                         const rocksdb_writebatch_t* batch, rocksdb_writebatch_t* new_batch,
+                         unsigned char* changed) {
+  (void)state;
+  CHECK(log > 0 && file_size > 4 && memcmp(file + file_size - 4, ".log", 4) == 0);
+  const int count = rocksdb_writebatch_count((rocksdb_writebatch_t*)batch);
+  if (count == 2) return rocksdb_wal_filter_ignore_current_record;
+  if (count == 3) {
+    rocksdb_writebatch_put(new_batch, "other", 5, "1", 1);
+    *changed = 1;
+  }
+  return rocksdb_wal_filter_continue_processing;
+}
+
+static void CheckLogFilter(Fixture* f) {
+  Reopen(f);  // Nothing is in a log that is not in tables.
+  rocksdb_walfilter_t* filter =
+      rocksdb_walfilter_create(NULL, NULL, NoteFamilies, LeaveOutPairs, NULL);
+  rocksdb_options_set_wal_filter(f->options, filter);
+  char* error = NULL;
+  for (int size = 1; size <= 3; size++) {
+    rocksdb_writebatch_t* batch = rocksdb_writebatch_create();
+    for (int i = 0; i < size; i++) {
+      const char key[3] = {'f', (char)('0' + size), (char)('0' + i)};
+      rocksdb_writebatch_put(batch, key, sizeof(key), "1", 1);
+    }
+    rocksdb_write(f->db, f->write, batch, &error);
+    CHECK_OK(error);
+    rocksdb_writebatch_destroy(batch);
+  }
+  Reopen(f);
+  CHECK(g_families_told == 1);
+  CHECK(Has(f, "f10", "1") && Has(f, "f20", NULL) && Has(f, "f30", NULL) && Has(f, "other", "1"));
+  rocksdb_options_clear_wal_filter(f->options);
+  Reopen(f);
+  CHECK(Has(f, "f10", "1") && Has(f, "f20", NULL) && Has(f, "other", "1"));
+  rocksdb_walfilter_destroy(filter);
+}
+
+static void CheckChangeStream(Fixture* f) {
+  char* error = NULL;
+  rocksdb_change_stream_options_t* options = rocksdb_change_stream_options_create();
+  CHECK(rocksdb_change_stream_options_get_create_if_missing(options) == 1);
+  CHECK(rocksdb_change_stream_open(f->db, options, &error) == NULL);
+  CHECK_ERROR(error, "Invalid argument");
+  rocksdb_change_stream_options_set_name(options, "consumer", 8);
+  rocksdb_change_stream_t* stream = rocksdb_change_stream_open(f->db, options, &error);
+  CHECK_OK(error);
+  CHECK(rocksdb_change_stream_open(f->db, options, &error) == NULL);
+  CHECK_ERROR(error, "Resource busy");
+  const uint64_t next = rocksdb_change_stream_position(stream);
+  CHECK(next == rocksdb_get_latest_sequence_number(f->db) + 1);
+  CHECK(rocksdb_change_stream_next(stream, &error) == rocksdb_change_nothing);
+  CHECK(rocksdb_change_stream_get_batch(stream) == NULL);
+
+  rocksdb_writeoptions_t* write = rocksdb_writeoptions_create();
+  rocksdb_writeoptions_disable_WAL(write, 1);
+  rocksdb_put(f->db, write, "untold", 6, "1", 1, &error);
+  rocksdb_writeoptions_disable_WAL(write, 0);
+  rocksdb_put(f->db, write, "told", 4, "2", 1, &error);
+  CHECK_OK(error);
+  rocksdb_writeoptions_destroy(write);
+
+  CHECK(rocksdb_change_stream_next(stream, &error) == rocksdb_change_gap_not_logged);
+  CHECK(rocksdb_change_stream_first(stream) == next && rocksdb_change_stream_last(stream) == next);
+  size_t count = 0;
+  size_t size = 0;
+  CHECK(rocksdb_change_stream_families(stream, &count) == 1 && count == 1);
+  CHECK(strcmp(rocksdb_change_stream_family_name(stream, 0, &size), "default") == 0 && size == 7);
+  CHECK(rocksdb_change_stream_family_name(stream, 1, &size) == NULL && size == 0);
+  CHECK(rocksdb_change_stream_wait_next(stream, 1000000, &error) == rocksdb_change_batch);
+  CHECK(rocksdb_change_stream_first(stream) == next + 1);
+  rocksdb_writebatch_t* batch = rocksdb_change_stream_get_batch(stream);
+  CHECK(rocksdb_writebatch_count(batch) == 1);
+  rocksdb_writebatch_destroy(batch);
+  CHECK_OK(error);
+  rocksdb_change_stream_acknowledge(stream, next + 2, 1, &error);
+  CHECK_ERROR(error, "Invalid argument");
+  rocksdb_change_stream_acknowledge(stream, next + 1, 1, &error);
+  CHECK_OK(error);
+  CHECK(rocksdb_change_stream_position(stream) == next + 2);
+  rocksdb_change_stream_drop(f->db, "consumer", 8, &error);
+  CHECK_ERROR(error, "Resource busy");
+  rocksdb_change_stream_destroy(stream);
+  rocksdb_change_stream_drop(f->db, "consumer", 8, &error);
+  CHECK_OK(error);
+  rocksdb_change_stream_drop(f->db, "consumer", 8, &error);
+  CHECK_ERROR(error, "NotFound");
+  rocksdb_change_stream_options_destroy(options);
+}
+
 static void CheckChosenFiles(Fixture* f) {
   char* error = NULL;
   const rocksdb_livefiles_t* live = rocksdb_livefiles(f->db);
@@ -206,8 +336,8 @@ static void CheckChosenFiles(Fixture* f) {
   size_t num_outputs = 0;
   rocksdb_compaction_options_set_output_temperature_override(options, 1);
   rocksdb_compact_files(f->db, options, names, 2, 1, -1, &outputs, &num_outputs, info, &error);
-  CHECK_ERROR(error, "rocksdb_compact_files: this engine does not have it: output_temperature");
-  rocksdb_compaction_options_set_output_temperature_override(options, 0);
+  CHECK_ERROR(error, "Invalid argument: CompactFiles: output_temperature_override: is no Temp");
+  rocksdb_compaction_options_set_output_temperature_override(options, 12);
   rocksdb_compact_files(f->db, options, names, 2, 1, -1, &outputs, &num_outputs, info, &error);
   CHECK_OK(error);
   CHECK(num_outputs >= 1 && outputs != NULL && outputs[0] != NULL);
@@ -260,6 +390,8 @@ void TestFiles(void) {
   CheckChosenFiles(&f);
   CheckTableFilter(&f);
   CheckUpdates(&f);
+  CheckLogFilter(&f);
+  CheckChangeStream(&f);
   Close(&f);
 }
 
@@ -388,16 +520,10 @@ void TestLackingOptions(void) {
   rocksdb_options_set_daily_offpeak_time_utc(options, "");
   CheckHandlesThatCouldNotBeMade(options);
   GiveAll(options);
-  rocksdb_walfilter_t* filter = rocksdb_walfilter_create(NULL, NULL, NULL, NULL, NULL);
-  rocksdb_options_set_wal_filter(options, filter);
-  CheckNoOpen(options, "wal_filter");
-  rocksdb_options_clear_wal_filter(options);
-  rocksdb_walfilter_destroy(filter);
-  rocksdb_options_set_hash_skip_list_rep(options, 1, 1, 1);
-  CheckNoOpen(options, "rocksdb_options_set_hash_skip_list_rep");
-  rocksdb_options_set_memtable_vector_rep(options);  // The last one counts, here and with tables.
-  rocksdb_options_set_plain_table_factory(options, 0, 10, 0.75, 16, 0, 0, 0, 0);
-  CheckNoOpen(options, "rocksdb_options_set_plain_table_factory");
+  rocksdb_cuckoo_table_options_t* cuckoo = rocksdb_cuckoo_options_create();
+  rocksdb_options_set_cuckoo_table_factory(options, cuckoo);
+  rocksdb_cuckoo_options_destroy(cuckoo);
+  CheckNoOpen(options, "rocksdb_options_set_cuckoo_table_factory");
   rocksdb_block_based_table_options_t* tables = rocksdb_block_based_options_create();
   rocksdb_options_set_block_based_table_factory(options, tables);
   rocksdb_block_based_options_destroy(tables);

@@ -348,6 +348,7 @@ static void GiveNulls(rocksdb_options_t* options) {
   rocksdb_options_set_prefix_extractor(options, NULL);
   rocksdb_options_set_ratelimiter(options, NULL);
   rocksdb_options_set_row_cache(options, NULL);
+  rocksdb_options_set_blob_cache(options, NULL);
   rocksdb_options_set_sst_file_manager(options, NULL);
   rocksdb_options_set_sst_partitioner_factory(options, NULL);
   rocksdb_options_set_write_buffer_manager(options, NULL);

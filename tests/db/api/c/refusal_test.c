@@ -27,9 +27,6 @@ static void CheckMerging(Fixture* f) {
 static void CheckRefusedOptions(Fixture* f) {
   char* error = NULL;
   rocksdb_options_t* options = rocksdb_options_create_copy(f->options);
-  rocksdb_options_set_compaction_style(options, rocksdb_universal_compaction);
-  CHECK(rocksdb_open(options, "/no/such/place", &error) == NULL);
-  CHECK_ERROR(error, "compaction_style");
   rocksdb_options_set_compaction_style(options, 1 << 20);
   CHECK(rocksdb_open(options, "/no/such/place", &error) == NULL);
   CHECK_ERROR(error, "compaction_style");
@@ -42,12 +39,90 @@ static void CheckRefusedOptions(Fixture* f) {
   rocksdb_options_destroy(options);
 }
 
+// Each batch is written, and must report what it was given.
+static void CheckNullPieces(Fixture* f) {
+  char* error = NULL;
+  const char* const key[] = {"k"};
+  const char* const none[] = {NULL};
+  const size_t sizes[] = {1};
+  for (int i = 0; i < 8; ++i) {
+    rocksdb_writebatch_t* batch = rocksdb_writebatch_create();
+    switch (i) {
+      case 0:
+        rocksdb_writebatch_putv(batch, 1, NULL, sizes, 1, key, sizes);
+        break;
+      case 1:
+        rocksdb_writebatch_putv(batch, 1, key, NULL, 1, key, sizes);
+        break;
+      case 2:
+        rocksdb_writebatch_putv(batch, 1, key, sizes, 1, NULL, NULL);
+        break;
+      case 3:
+        rocksdb_writebatch_putv(batch, 1, none, sizes, 1, key, sizes);
+        break;
+      case 4:
+        rocksdb_writebatch_mergev(batch, 1, NULL, NULL, 1, key, sizes);
+        break;
+      case 5:
+        rocksdb_writebatch_deletev(batch, 1, NULL, NULL);
+        break;
+      case 6:
+        rocksdb_writebatch_delete_rangev(batch, 1, key, sizes, NULL, NULL);
+        break;
+      default:
+        rocksdb_writebatch_putv(batch, 1, key, sizes, 0, NULL, NULL);
+    }
+    rocksdb_write(f->db, f->write, batch, &error);
+    if (i < 7) {
+      CHECK_ERROR(error, "Invalid argument");
+    } else {
+      CHECK_OK(error);
+    }
+    rocksdb_writebatch_destroy(batch);
+  }
+  rocksdb_writebatch_wi_t* indexed = rocksdb_writebatch_wi_create(0, 1);
+  rocksdb_writebatch_wi_putv(indexed, 1, NULL, NULL, 1, key, sizes);
+  rocksdb_write_writebatch_wi(f->db, f->write, indexed, &error);
+  CHECK_ERROR(error, "null argument");
+  rocksdb_writebatch_wi_destroy(indexed);
+}
+
+static void CheckNullPaths(Fixture* f) {
+  char* error = NULL;
+  rocksdb_options_t* options = rocksdb_options_create_copy(f->options);
+  const rocksdb_dbpath_t* paths[] = {NULL};
+  rocksdb_options_set_db_paths(options, paths, 1);
+  CHECK(rocksdb_open(options, "/no/such/place", &error) == NULL);
+  CHECK_ERROR(error, "rocksdb_options_set_db_paths");
+  rocksdb_options_set_db_paths(options, NULL, 0);
+  rocksdb_options_set_cf_paths(options, NULL, 1);
+  CHECK(rocksdb_open(options, "/no/such/place", &error) == NULL);
+  CHECK_ERROR(error, "rocksdb_options_set_cf_paths");
+  rocksdb_options_set_cf_paths(options, paths, 0);
+  CHECK(rocksdb_open(options, "/no/such/place", &error) == NULL);
+  CHECK(error != NULL && strstr(error, "paths") == NULL);
+  rocksdb_free(error);
+  rocksdb_options_destroy(options);
+}
+
+static void CheckNullOptions(void) {
+  size_t size = 9;
+  CHECK(rocksdb_options_get_db_log_dir(NULL, &size) == NULL && size == 0);
+  size = 9;
+  CHECK(rocksdb_options_get_wal_dir(NULL, &size) == NULL && size == 0);
+  size = 9;
+  CHECK(rocksdb_options_get_db_host_id(NULL, &size) == NULL && size == 0);
+}
+
 void TestRefusals(void) {
   Fixture f;
   char* error = NULL;
   Open(&f, "refusals", NULL);
   CheckMerging(&f);
   CheckRefusedOptions(&f);
+  CheckNullPieces(&f);
+  CheckNullPaths(&f);
+  CheckNullOptions();
   rocksdb_try_catch_up_with_primary(f.db, &error);
   CHECK_ERROR(error, "Not implemented");
   rocksdb_repair_db(f.options, "/no/such/place", &error);
@@ -119,7 +194,7 @@ static void CheckNullReads(Fixture* f) {
   char* errors[1];
   rocksdb_batched_multi_get_cf(f->db, f->read, NULL, 1, keys, sizes, values, errors, false);
   CHECK(values[0] == NULL);
-  CHECK_ERROR(errors[0], "null");
+  CHECK_ERROR(errors[0], "rocksdb_batched_multi_get_cf: null argument");
   rocksdb_iterator_t* iter = rocksdb_create_iterator(NULL, f->read);
   rocksdb_iter_seek_to_first(iter);
   CHECK(rocksdb_iter_valid(iter) == 0);

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Reads values out of one blob file and checks all that is read.
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "varve/file_system.h"
+#include "varve/options.h"
+#include "varve/slice.h"
+#include "varve/status.h"
+
+#include "db/blob/blob_file_format.h"
+#include "db/blob/blob_reference.h"
+#include "util/env/random_access_file_reader.h"
+
+namespace varve {
+
+class FilePrefetcher;
+class Statistics;
+class SystemClock;
+
+// Arguments for opening a blob file, which its reads use, too.
+struct BlobFileOpenOptions {
+  std::shared_ptr<FileSystem> fs;
+  FileOptions file_options;
+  uint32_t column_family_id = 0;  // whose file it must be
+  // Nullable, not owned, outlive the reader.
+  Statistics* statistics = nullptr;
+  SystemClock* clock = nullptr;
+  RateLimiter* rate_limiter = nullptr;
+};
+
+// One value to read.
+struct BlobRead {
+  Slice user_key;  // with its timestamp
+  BlobReference reference;
+  PinnableSlice* value = nullptr;  // out; must not be pinned
+  Status status;                   // out
+  uint64_t bytes_read = 0;         // out: bytes of the file that this value took
+};
+
+// Hostile files and references give Corruption that names file and offset; nothing is read beyond
+// the file's records, and no memory is allocated for more bytes than the file has, or than a
+// compressed value can have made.
+//
+// Thread safety: all methods may be called from any thread.
+class BlobFileReader {
+ public:
+  // Opens the file at `path`, which appears in messages, and checks header and footer.
+  // `expected_size` is what the MANIFEST says; kAnySize: whatever the file has.
+  //
+  // Errors: Corruption if the file has another size, or is not a finished blob file of that family;
+  // NotSupported for a compression that is not built in; those of the file system.
+  static constexpr uint64_t kAnySize = 0;
+  static Status Open(const BlobFileOpenOptions& options, uint64_t number, const std::string& path,
+                     uint64_t expected_size, std::unique_ptr<BlobFileReader>* reader);
+
+  // Reads one value, decompressed. Unless options.verify_checksums is false, its record's header,
+  // key and checksum must be right. *value owns its bytes, and does not depend on the reader.
+  // `prefetcher` (may be null) belongs to one scan over this file. *bytes_read may be null.
+  //
+  // Errors: Corruption; Incomplete with kBlockCacheTier; those of the file system.
+  Status Get(const ReadOptions& options, const Slice& user_key, const BlobReference& reference,
+             FilePrefetcher* prefetcher, PinnableSlice* value, uint64_t* bytes_read) const;
+
+  // Reads many values, in any order; each gets its own status. Sorts them by offset, and reads
+  // neighbours together.
+  void MultiGet(const ReadOptions& options, std::span<BlobRead*> reads) const;
+
+  // The values wanted from one file among several.
+  struct FileBatch {
+    const BlobFileReader* file = nullptr;
+    std::vector<BlobRead*> reads;  // in any order
+  };
+  // Does what MultiGet does for each file, with reads of all files in flight together where the
+  // system allows it. Requires that each file appears once.
+  static void MultiGetFiles(const ReadOptions& options, std::span<FileBatch> batches);
+
+  [[nodiscard]] uint64_t number() const { return number_; }
+  [[nodiscard]] uint64_t file_size() const { return file_size_; }
+  [[nodiscard]] uint64_t blob_count() const { return blob_count_; }
+  [[nodiscard]] CompressionType compression() const { return compression_; }
+  [[nodiscard]] const std::string& file_name() const { return file_->file_name(); }
+
+  // Reads every record and checks that they fill the file, that each checksum is right and that the
+  // footer counts them. Reads at least options.readahead_size bytes at once. `pace`, which may be
+  // empty, is called after each record with its bytes; any error it returns ends the reading.
+  using PaceReads = std::function<Status(uint64_t bytes)>;
+  Status VerifyChecksums(const ReadOptions& options, const PaceReads& pace) const;
+
+  // Gives up the open file. No other call may follow but the destructor.
+  [[nodiscard]] std::unique_ptr<RandomAccessFileReader> TakeFile() { return std::move(file_); }
+
+ private:
+  // The bytes of the file that one value takes part in.
+  struct Extent {
+    uint64_t offset = 0;
+    size_t bytes = 0;
+    size_t before_value = 0;  // header and key; 0: the value alone is read
+  };
+  // Neighbouring extents that are read at once.
+  struct Region {
+    uint64_t offset = 0;
+    size_t bytes = 0;
+    size_t first = 0;  // of the sorted reads
+    size_t count = 0;
+    std::unique_ptr<char[]> buffer;
+  };
+  struct BatchPart;
+
+  BlobFileReader(std::unique_ptr<RandomAccessFileReader> file, uint64_t number, uint64_t file_size,
+                 const BlobFileOpenOptions& options);
+  Status ReadFrame(uint32_t column_family_id);
+  Status CheckHeader(uint32_t column_family_id, const BlobFileHeader& header) const;
+  // Sets *extent to the bytes that the read needs, or returns why the reference cannot be right.
+  Status Locate(const ReadOptions& options, const Slice& user_key, const BlobReference& reference,
+                Extent* extent) const;
+  // Checks the bytes of an extent and sets *stored to the value in them.
+  Status CheckRecord(const Extent& extent, const Slice& bytes, const Slice& user_key,
+                     Slice* stored) const;
+  // Checks the bytes and gives the value in them to *value. `buffer`, if it is not null, owns the
+  // bytes, and is given to *value with them; other bytes are copied.
+  Status Deliver(const Extent& extent, const Slice& bytes, const Slice& user_key,
+                 std::unique_ptr<char[]> buffer, PinnableSlice* value) const;
+  Status Decompress(const Slice& stored, uint64_t offset, PinnableSlice* value) const;
+  Status VerifyRecord(uint64_t offset, FilePrefetcher* prefetcher, const IOOptions& io,
+                      uint64_t* record_bytes) const;
+  [[nodiscard]] Status Corrupt(const std::string& what, uint64_t offset) const;
+  void Count(uint64_t bytes) const;
+  // Plans the reads of one file's batch; then, after they were made, delivers their values.
+  void Collect(const ReadOptions& options, FileBatch* batch, BatchPart* part) const;
+  void Complete(const ReadOptions& options, BatchPart* part) const;
+
+  std::unique_ptr<RandomAccessFileReader> file_;  // null after TakeFile
+  const uint64_t number_;
+  const uint64_t file_size_;
+  Statistics* const statistics_;
+  SystemClock* const clock_;
+  CompressionType compression_ = kNoCompression;
+  uint64_t blob_count_ = 0;
+};
+
+}  // namespace varve

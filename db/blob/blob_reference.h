@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Encodes and decodes the value of an entry of type kTypeBlobIndex: where the entry's own value is
+// in a blob file (FORMAT.md, "Reference").
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "varve/compression_type.h"
+#include "varve/slice.h"
+#include "varve/status.h"
+
+namespace varve {
+
+// A plain value. It does not know the file's directory, nor if the file exists.
+struct BlobReference {
+  // The kinds with an expiration time belong to RocksDB's older store of blobs beside a database.
+  enum class Kind : uint8_t { kInlinedTtl = 0, kBlob = 1, kBlobTtl = 2 };
+
+  Kind kind = Kind::kBlob;
+  uint64_t expiration = 0;  // seconds since the epoch; not with kBlob
+  Slice inlined;            // the value itself, with kInlinedTtl only
+  // The rest is not used with kInlinedTtl.
+  uint64_t file_number = 0;
+  uint64_t offset = 0;  // of the value's first byte in the file
+  uint64_t size = 0;    // of the value in bytes, as it is stored
+  CompressionType compression = kNoCompression;
+
+  // Appends the encoded form.
+  void EncodeTo(std::string* dst) const;
+
+  // Decodes a reference of any kind. `inlined` points into the input.
+  //
+  // Errors: Corruption for bytes that are no reference, which does not name the entry.
+  static Status Decode(const Slice& encoded, BlobReference* reference);
+  // Decodes a reference as entries of this engine have it: of kBlob and to a file with a number.
+  //
+  // Errors: Corruption for other bytes; NotSupported for a reference to a value that is embedded in
+  // its own table (file number zero, since RocksDB 11.6).
+  static Status DecodeInDatabase(const Slice& encoded, BlobReference* reference);
+
+  // Returns "blob file 10, offset 64, 5 bytes" for messages.
+  [[nodiscard]] std::string ToString() const;
+
+  friend bool operator==(const BlobReference&, const BlobReference&) = default;
+};
+
+}  // namespace varve

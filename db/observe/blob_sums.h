@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Adds up the sizes of a version's blob files.
+
+#include <cstddef>
+#include <cstdint>
+
+#include "db/version/blob_file.h"
+
+namespace varve {
+
+struct BlobSums {
+  explicit BlobSums(const BlobFiles& all) : files(all.size()) {
+    for (const BlobFileState& file : all) {
+      bytes += file.FileSize();
+      garbage += file.garbage_bytes;
+    }
+  }
+
+  size_t files;
+  uint64_t bytes = 0;    // of the files
+  uint64_t garbage = 0;  // bytes of records without a reference
+
+  // Returns 0 if nothing but garbage is known.
+  [[nodiscard]] double space_amplification() const {
+    return bytes > garbage ? static_cast<double>(bytes) / static_cast<double>(bytes - garbage) : 0;
+  }
+};
+
+}  // namespace varve

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Decides which blob files a repaired family keeps. A table knows its references exactly
+// (blob_shares), or only the oldest file that it refers to; then every later file with values that
+// are not garbage may be needed. Sums of garbage are lowered where the tables prove them too large:
+// garbage that is counted too high would delete values that are still referred to.
+
+#include "db/recovery/blob_survey.h"
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+
+#include "db/blob/blob_file_reader.h"
+#include "util/env/file_names.h"
+#include "util/env/io_error.h"
+
+namespace varve {
+
+namespace {
+
+// The blob files that tables may refer to.
+struct Wanted {
+  std::map<uint64_t, BlobShare> known;
+  std::set<uint64_t> oldest;  // Each is surely referred to.
+  uint64_t oldest_unknown = UINT64_MAX;
+
+  void Add(const NewFile& table) {
+    if (table.oldest_blob_file_number == 0) return;
+    oldest.insert(table.oldest_blob_file_number);
+    if (table.blob_shares.empty()) {
+      oldest_unknown = std::min(oldest_unknown, table.oldest_blob_file_number);
+    }
+    for (const BlobShare& share : table.blob_shares) {
+      known[share.file].count += share.count;
+      known[share.file].bytes += share.bytes;
+    }
+  }
+
+  // Returns the files that the tables refer to or, where that is not known, may refer to.
+  std::set<uint64_t> Needed(const SurveyedFamily& family) const {
+    std::set<uint64_t> needed = oldest;
+    for (const auto& [number, share] : known) needed.insert(number);
+    for (const auto& [number, facts] : family.blob_files) {
+      const auto garbage = family.blob_garbage.find(number);
+      const bool all_garbage =
+          garbage != family.blob_garbage.end() && garbage->second.count >= facts.count;
+      if (number >= oldest_unknown && !all_garbage) needed.insert(number);
+    }
+    return needed;
+  }
+
+  // Corrects a sum of the old MANIFEST. It may count values again that tables refer to: a lost edit
+  // counted them, and the tables that it removed are back. Where all references are known, what
+  // they leave is the garbage.
+  void Correct(const BlobFileFacts& file, BlobGarbage* sum) const {
+    const auto found = known.find(file.number);
+    const BlobShare kept = found == known.end() ? BlobShare() : found->second;
+    const uint64_t count = std::max<uint64_t>(kept.count, 1);
+    const uint64_t bytes = std::max<uint64_t>(kept.bytes, BlobRecordHeader::kBytes);
+    const uint64_t most_count = file.count - std::min(file.count, count);
+    const uint64_t most_bytes = file.bytes - std::min(file.bytes, bytes);
+    const bool exact = file.number < oldest_unknown;
+    sum->number = file.number;
+    sum->count = exact ? most_count : std::min(sum->count, most_count);
+    sum->bytes = exact ? most_bytes : std::min(sum->bytes, most_bytes);
+  }
+};
+
+Wanted WantedBy(const SurveyedFamily& family, const std::vector<const NewFile*>& copied) {
+  Wanted wanted;
+  for (const auto& [number, table] : family.files) wanted.Add(table);
+  for (const NewFile* table : copied) wanted.Add(*table);
+  return wanted;
+}
+
+// Reads the whole file. Sets *facts to its counts if these are not known.
+Status CheckBlobFile(const BlobFileOpenOptions& options, uint64_t number, const std::string& path,
+                     bool is_known, BlobFileFacts* facts) {
+  std::unique_ptr<BlobFileReader> reader;
+  const uint64_t size = is_known ? facts->FileSize() : BlobFileReader::kAnySize;
+  Status s = BlobFileReader::Open(options, number, path, size, &reader);
+  if (!s.ok()) return s;
+  if (!is_known) {
+    facts->number = number;
+    facts->count = reader->blob_count();
+    facts->bytes = reader->file_size() - kBlobFileFrameBytes;
+  }
+  return reader->VerifyChecksums(ReadOptions(), nullptr);
+}
+
+}  // namespace
+
+std::set<uint64_t> NeededBlobFiles(const SurveyedFamily& family) {
+  return WantedBy(family, {}).Needed(family);
+}
+
+// Drops the files that no table needs, reads each that is needed, and then corrects the sums of
+// garbage of those that are left.
+void SurveyBlobFiles(const std::shared_ptr<FileSystem>& fs, uint32_t family_id,
+                     const TablePaths& paths, const std::vector<const NewFile*>& copied,
+                     SurveyedFamily* family, RepairReport* report, bool* lost) {
+  const Wanted wanted = WantedBy(*family, copied);
+  const std::set<uint64_t> needed = wanted.Needed(*family);
+  std::erase_if(family->blob_files, [&](const auto& file) { return !needed.contains(file.first); });
+  BlobFileOpenOptions options;
+  options.fs = fs;
+  options.column_family_id = family_id;
+  for (const uint64_t number : needed) {
+    const bool is_known = family->blob_files.contains(number);
+    BlobFileFacts facts = is_known ? family->blob_files[number] : BlobFileFacts();
+    const Status s = CheckBlobFile(options, number, paths.BlobFileName(number), is_known, &facts);
+    if (!s.ok()) {
+      report->lost.push_back({BlobFileBaseName(number), family->name, s.ToString()});
+      *lost = true;
+    }
+    const bool exists = fs->FileExists(paths.BlobFileName(number), IOOptions(), nullptr).ok();
+    if (exists && facts.number != 0) {
+      family->blob_files[number] = facts;
+    } else {
+      family->blob_files.erase(number);
+    }
+  }
+  std::erase_if(family->blob_garbage,
+                [&](const auto& file) { return !family->blob_files.contains(file.first); });
+  for (const auto& [number, facts] : family->blob_files) {
+    wanted.Correct(facts, &family->blob_garbage[number]);
+  }
+  std::erase_if(family->blob_garbage,
+                [](const auto& file) { return file.second.count == 0 && file.second.bytes == 0; });
+}
+
+}  // namespace varve

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Asks the program's WalFilter about the records of logs that are replayed.
+
+#include <cstdint>
+#include <string>
+
+#include "varve/slice.h"
+#include "varve/status.h"
+#include "varve/wal_filter.h"
+
+#include "db/engine/db_state.h"
+
+namespace varve {
+
+// Thread safety: none.
+class RecordFilter {
+ public:
+  enum class Verdict : uint8_t {
+    kApply,
+    kReplace,   // Another batch is applied instead of the record.
+    kLeaveOut,  // Nothing is applied; the record's sequence numbers count as used.
+    kDamaged,   // The record is treated as damage, by the recovery mode.
+  };
+
+  // The filter may be null, and must outlive this object.
+  explicit RecordFilter(WalFilter* filter) : filter_(filter) {}
+
+  bool active() const { return filter_ != nullptr; }
+  // Tells the filter which logs the column families need. Called once, before Judge.
+  void Begin(DbState* state) VARVE_EXCLUDES(kDbMutex);
+  // Judges a record, which must be a well-formed batch. Sets *replacement for kReplace. Returns
+  // NotSupported if the replacement has more updates than the record, Corruption if it is no batch,
+  // InvalidArgument for an answer that is none.
+  Status Judge(uint64_t log, const std::string& path, const Slice& record, Verdict* verdict,
+               std::string* replacement);
+
+ private:
+  WalFilter* const filter_;
+  bool stopped_ = false;  // The filter has ended the replay.
+};
+
+}  // namespace varve

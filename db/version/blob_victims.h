@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Chooses the blob files whose values are to be written anew, so that garbage takes no more than
+// its share of the space.
+//
+// Garbage is a value that no table refers to any more. It is known only after a compaction has met
+// the newer entry of its key, so the bytes of all blob files consist of three parts:
+//
+//      |<----------------- bytes of all blob files ------------------>|
+//      | live values | garbage not known yet | known garbage          |
+//                    '- hidden: bounded by   '- counted in the states
+//                       what L0 and all but     of the blob files
+//                       the largest part of
+//                       the tables refer to
+//
+// The limit L is BlobGarbageLimit. The rules in blob_victims.cc keep the known garbage of old files
+// below L times their bytes, and the known and hidden garbage of all files together, as far as a
+// compaction of L0 can show it, below L times all bytes.
+
+#include "varve/options.h"
+
+#include "db/version/due_files.h"
+#include "db/version/version.h"
+
+namespace varve {
+
+// Returns the share of the bytes of blob files that may be garbage, below 1. The default of the
+// option blob_garbage_collection_force_threshold, which asks for files of garbage alone, stands for
+// a half.
+double BlobGarbageLimit(const ColumnFamilyOptions& options);
+
+// Sets what *due says of blob files: victims, the tables to compact for their sake, and if L0 hides
+// too much garbage. Does nothing unless enable_blob_garbage_collection is set. Requires the DB
+// mutex (being_compacted).
+void FindBlobVictims(const Version& version, const ColumnFamilyOptions& options, DueFiles* due);
+
+}  // namespace varve

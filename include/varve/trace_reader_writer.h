@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// The files of query traces: DB::StartTrace writes one, and DB::NewDefaultReplayer reads one. Their
+// bytes are RocksDB's, so its trace_analyzer and its replayer read them, too.
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "varve/export.h"
+#include "varve/slice.h"
+#include "varve/status.h"
+
+namespace varve {
+
+class Env;
+struct EnvOptions;
+
+// A place for a trace. A database calls it from one thread at a time, and records no calls that it
+// makes to the database.
+class VARVE_EXPORT TraceWriter {
+ public:
+  virtual ~TraceWriter() = default;
+
+  // Appends one whole record. An error ends the trace.
+  virtual Status Write(const Slice& data) = 0;
+  // Is called once, after the last record.
+  virtual Status Close() = 0;
+  // Returns the bytes written.
+  virtual uint64_t GetFileSize() = 0;
+};
+
+// A source of a trace's records. Thread safety: the caller's, one call at a time.
+class VARVE_EXPORT TraceReader {
+ public:
+  virtual ~TraceReader() = default;
+
+  // Sets *data to the next whole record. Incomplete: there is none. Corruption: the file ends
+  // within it.
+  virtual Status Read(std::string* data) = 0;
+  virtual Status Close() = 0;
+  // Goes back to the first record.
+  virtual Status Reset() = 0;
+};
+
+// Creates a file for a trace; an existing one is emptied. The writer buffers, and Close writes the
+// rest without syncing it; a writer that is destroyed unclosed loses what it has buffered. The
+// writer keeps the FileSystem of `env`, and needs `env` itself no more.
+VARVE_EXPORT Status NewFileTraceWriter(Env* env, const EnvOptions& env_options,
+                                       const std::string& trace_filename,
+                                       std::unique_ptr<TraceWriter>* trace_writer);
+// Opens the file of a trace. It may hold any bytes: whatever is no record is Corruption with file
+// and offset.
+VARVE_EXPORT Status NewFileTraceReader(Env* env, const EnvOptions& env_options,
+                                       const std::string& trace_filename,
+                                       std::unique_ptr<TraceReader>* trace_reader);
+
+}  // namespace varve

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Fills in the properties of a table that are known before its entries are, and have nothing to do
+// with its format.
+
+#include "varve/table_properties.h"
+
+#include "table/table_builder.h"
+
+namespace varve {
+
+// Requires options.icmp. Changes no other properties.
+void DescribeTable(const TableBuildOptions& options, TableProperties* properties);
+
+}  // namespace varve

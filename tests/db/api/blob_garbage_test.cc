@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Tests which compactions garbage in blob files starts, and that it stays within its bound.
+
+#include <gmock/gmock.h>
+
+#include <map>
+#include <string>
+
+#include "varve/metadata.h"
+
+#include "db/blob/blob_file_format.h"
+#include "tests/db/api/blob_database.h"
+#include "tests/harness/random.h"
+
+namespace varve {
+namespace {
+
+using ::testing::SizeIs;
+
+class BlobGarbageTest : public BlobDatabase {};
+
+// Garbage takes no more than its share, whatever is overwritten, and whenever the share changes.
+TEST_F(BlobGarbageTest, GarbageStaysWithinItsBound) {
+  constexpr int kKeys = 300;
+  options_.disable_auto_compactions = false;
+  options_.enable_blob_garbage_collection = true;
+  options_.blob_garbage_collection_age_cutoff = 1;
+  options_.blob_file_size = 64 << 10;
+  options_.target_file_size_base = 4 << 10;
+  Open();
+  testing::Random random(11);
+  std::map<std::string, std::string> model;
+  for (int round = 0; round < 60; ++round) {
+    const double limit = round < 20 ? 0.2 : round < 40 ? 0.6 : 0.3;
+    if (round % 20 == 0) {
+      Set("blob_garbage_collection_force_threshold", std::to_string(limit));
+    }
+    for (int i = 0; i < 100; ++i) {
+      const std::string key = Key(static_cast<int>(random.Below(random.OneIn(2) ? 20 : kKeys)));
+      model[key] = random.Text(500 + random.Below(1000));
+      Put(key, model[key]);
+    }
+    Flush();
+    ASSERT_TRUE(db()->WaitForCompact(WaitForCompactOptions()).ok());
+    double live = 0;
+    for (const auto& [key, value] : model) {
+      live += static_cast<double>(BlobRecordBytes(key.size(), value.size()));
+    }
+    ColumnFamilyMetaData metadata;
+    db()->GetColumnFamilyMetaData(&metadata);
+    double bytes = 0;
+    for (const BlobMetaData& file : metadata.blob_files) {
+      bytes += static_cast<double>(file.total_blob_bytes);
+    }
+    EXPECT_LE(bytes, live / (1 - limit)) << round;
+    EXPECT_GE(bytes, live) << round;
+  }
+  for (const auto& [key, value] : model) EXPECT_EQ(Get(key), value) << key;
+  ASSERT_TRUE(db()->VerifyChecksum().ok());
+}
+
+TEST_F(BlobGarbageTest, NoVictimIsChosenWithoutNeed) {
+  options_.disable_auto_compactions = false;
+  options_.level0_file_num_compaction_trigger = 100;
+  options_.blob_garbage_collection_age_cutoff = 1;
+  options_.blob_garbage_collection_force_threshold = 0.4;
+  Open();
+  for (int i = 0; i < 10; ++i) Put(Key(i), Large('a'));
+  Flush();
+  for (int i = 0; i < 5; ++i) Put(Key(i), Large('b'));
+  Flush();
+  const auto settle = [&] { ASSERT_TRUE(db()->WaitForCompact(WaitForCompactOptions()).ok()); };
+  settle();
+  EXPECT_THAT(Files(kTableFile), SizeIs(2)) << "nothing collects garbage";
+  Set("enable_blob_garbage_collection", "true");
+  settle();
+  EXPECT_THAT(Files(kTableFile), SizeIs(2)) << "at most a third is garbage";
+  for (int i = 0; i < 5; ++i) Put(Key(i), Large('c'));
+  Flush();
+  settle();
+  EXPECT_THAT(Files(kTableFile), SizeIs(1)) << "a half may be garbage, and is";
+  uint64_t garbage = 0;
+  ASSERT_TRUE(db()->GetIntProperty(DB::Properties::kLiveBlobFileGarbageSize, &garbage));
+  uint64_t bytes = 0;
+  ASSERT_TRUE(db()->GetIntProperty(DB::Properties::kLiveBlobFileSize, &bytes));
+  EXPECT_LE(static_cast<double>(garbage), 0.4 * static_cast<double>(bytes));
+  for (int i = 0; i < 10; ++i) EXPECT_EQ(Get(Key(i)), Large(i < 5 ? 'c' : 'a'));
+}
+
+}  // namespace
+}  // namespace varve

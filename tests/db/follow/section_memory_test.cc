@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Goal: a prepared transaction is remembered, and its log kept, from its record to the decision.
+// Method: records of logs of this and of an earlier opening are given to an empty memory.
+
+#include "db/follow/section_memory.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <string>
+
+#include "varve/write_batch.h"
+
+#include "db/write/section_records.h"
+#include "util/coding/fixed.h"
+
+namespace varve {
+namespace {
+
+class SectionMemoryTest : public ::testing::Test {
+ protected:
+  SectionMemoryTest() { EXPECT_TRUE(updates_.Put("k", "v").ok()); }
+
+  std::string Prepared(bool again = false) const {
+    return MakePrepareRecord(updates_, "t", again).Data();
+  }
+  static std::string Committed() { return MakeCommitRecord(WriteBatch(), "t").Data(); }
+  // Returns the number of updates that the record brings, or the error.
+  std::string UpdatesOf(const std::string& record) const {
+    std::string batch;
+    std::string missing;
+    const Status s = memory_.Assemble(record, wal::TimestampSizes(), &batch, &missing);
+    return s.ok() ? std::to_string(DecodeFixed32(batch.data() + 8)) : s.ToString();
+  }
+
+  WriteBatch updates_;
+  SectionMemory memory_;
+};
+
+TEST_F(SectionMemoryTest, ADecisionReleasesTheLog) {
+  memory_.Apply(Prepared(), 3, /*recovered=*/false);
+  memory_.Apply(Prepared(/*again=*/true), 4, /*recovered=*/false);
+  EXPECT_EQ(memory_.OldestLog(), 4u);
+  EXPECT_EQ(UpdatesOf(Committed()), "1");
+  memory_.Apply(Committed(), 5, /*recovered=*/false);
+  EXPECT_EQ(memory_.OldestLog(), UINT64_MAX);
+  EXPECT_NE(UpdatesOf(Committed()).find("prepared transaction 't'"), std::string::npos);
+}
+
+TEST_F(SectionMemoryTest, ACopyBehindTheDecisionDoesNotCount) {
+  memory_.Apply(Prepared(), 3, /*recovered=*/true);
+  memory_.Apply(Committed(), 3, /*recovered=*/true);
+  memory_.Apply(Prepared(/*again=*/true), 4, /*recovered=*/true);
+  EXPECT_EQ(memory_.OldestLog(), UINT64_MAX);
+  // Its writer believed that the first decision had failed, and made a second one.
+  EXPECT_EQ(UpdatesOf(Committed()), "0");
+  // Another transaction may have the name.
+  memory_.Apply(Prepared(), 5, /*recovered=*/true);
+  EXPECT_EQ(memory_.OldestLog(), 5u);
+  EXPECT_EQ(UpdatesOf(Committed()), "1");
+}
+
+// The memory begins behind the decision, so it cannot know that the copy does not count.
+TEST_F(SectionMemoryTest, AnOpeningRepeatsWhatIsUndecided) {
+  memory_.Apply(Prepared(/*again=*/true), 4, /*recovered=*/true);
+  EXPECT_EQ(memory_.OldestLog(), 4u);
+  memory_.Restart();
+  EXPECT_EQ(memory_.OldestLog(), UINT64_MAX);
+  memory_.Apply(Prepared(/*again=*/true), 5, /*recovered=*/false);
+  EXPECT_EQ(memory_.OldestLog(), 5u);
+  EXPECT_EQ(UpdatesOf(Committed()), "1");
+}
+
+}  // namespace
+}  // namespace varve

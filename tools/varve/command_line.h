@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Reads the command line: the grammar of all commands, their help, and the permissions that they
+// need.
+
+#include <optional>
+#include <string>
+
+#include "varve/status.h"
+
+#include "tools/varve/console.h"
+#include "tools/varve/request.h"
+
+namespace varve::tool {
+
+struct Command {
+  const char* name;
+  const char* help;
+  Status (*run)(const Request& request, Console* console);
+  bool writes = false;  // Changes the database: needs --write.
+};
+
+struct Invocation {
+  const Command* command = nullptr;
+  Request request;
+};
+
+// Returns the exit status where the program ends here: help was asked for, or the command line is
+// wrong, and the reason printed.
+std::optional<int> ReadCommandLine(int argc, const char* const* argv, Invocation* invocation);
+
+}  // namespace varve::tool

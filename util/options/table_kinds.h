@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Lists the built-in table factories with the schemas of their options, so that whatever reads or
+// writes options of tables does it for all of them alike.
+
+#include <memory>
+#include <span>
+#include <string_view>
+
+#include "varve/table.h"
+
+#include "util/options/option_schema.h"
+
+namespace varve {
+
+struct TableKind {
+  const char* factory_name;
+  const OptionTable& (*schema)();
+  // Returns the options struct of a factory of this kind; null for other factories.
+  const void* (*options_of)(const TableFactory& factory);
+  // Returns a copy of an options struct; a struct of defaults for null.
+  std::shared_ptr<void> (*copy)(const void* options);
+  // Returns a factory with a copy of the options.
+  std::shared_ptr<TableFactory> (*make)(const void* options);
+};
+
+std::span<const TableKind> TableKinds();
+
+// Return null if there is none.
+const TableKind* FindTableKind(std::string_view factory_name);
+const TableKind* TableKindOf(const TableFactory* factory);
+
+}  // namespace varve

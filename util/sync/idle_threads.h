@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Counts the runnable threads of the machine that run only when no other thread wants a processor.
+// cpu_demand.h subtracts them from all that are runnable: background work yields to threads that
+// wait for a processor, but not to these, which run when nobody else wants to.
+//
+// The kernel has no such number, so the table of processes is read, a few of them at a time: a pass
+// over 300 processes takes half a second, and its result stands until the next pass ends.
+
+#include <dirent.h>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "util/sync/lock_ranks.h"
+#include "util/sync/mutex.h"
+
+namespace varve {
+
+// One line of /proc/<process>/stat or /proc/<process>/task/<thread>/stat.
+struct ThreadStat {
+  bool runnable = false;
+  bool idle_priority = false;  // SCHED_IDLE, or a nice value of 10 or more
+  size_t threads = 0;          // of the process
+
+  // False if the text is malformed.
+  bool Parse(const char* text) noexcept;
+};
+
+// Thread safety: all methods may be called from any thread.
+class IdleThreads {
+ public:
+  // It is never destroyed.
+  static IdleThreads& OfMachine();
+
+  // Requires that the name outlives this. `proc` is a mounted procfs.
+  explicit IdleThreads(const char* proc) : proc_(proc) {}
+  ~IdleThreads();
+  IdleThreads(const IdleThreads&) = delete;
+  IdleThreads& operator=(const IdleThreads&) = delete;
+
+  // Returns the result of the last whole pass, 0 before. Goes on with the pass if that has rested
+  // for long enough and no other thread does it.
+  size_t Count() noexcept;
+
+  // Goes on with the pass by one step. Returns true if that ended it.
+  bool Step() noexcept;
+
+ private:
+  bool StepLocked() noexcept VARVE_REQUIRES(mu_);
+  size_t RunnableOf(const char* process) const noexcept;
+
+  const char* const proc_;
+  std::atomic<size_t> count_{0};
+  std::atomic<uint64_t> next_step_nanos_{0};
+  // No thread waits for it. A child of fork() that finds it taken keeps its parent's last result.
+  Mutex mu_{lock_ranks::kIdleThreads};
+  DIR* processes_ VARVE_GUARDED_BY(mu_) = nullptr;
+  size_t so_far_ VARVE_GUARDED_BY(mu_) = 0;
+};
+
+}  // namespace varve

@@ -93,7 +93,7 @@ class VARVE_EXPORT SharedCleanablePtr {
   /// Drops the reference; get() is null afterwards.
   void Reset();
 
-  /// Defined only after Allocate() or with a non-null source; get() may be null.
+  /// Access the Cleanable. They require that get() is not null.
   Cleanable& operator*() { return *get(); }
   Cleanable* operator->() { return get(); }
   /// Returns the Cleanable, or null before Allocate().

@@ -95,6 +95,7 @@ class CompactionFilter : public Customizable {
     /// The value, plain or an entity, is replaced by an entity of the columns in *new_columns, in
     /// any order. Two of one name fail the compaction. Not for merge operands. FilterV3() only.
     kChangeWideColumnEntity,
+    /// The key alone does not suffice. FilterBlobByKey() only.
     kUndetermined,
   };
 
@@ -179,10 +180,10 @@ class CompactionFilter : public Customizable {
                     new_columns, skip_until);
   }
 
-  /// True if FilterV4() is overridden, and uses its resolver. Asked by no one here.
+  /// True if FilterV4() is overridden, and uses its resolver. Varve does not call it.
   virtual bool SupportsFilterV4() const { return false; }
 
-  /// Is called for a value in a blob file before it is read. kUndetermined: the value is read, and
+  /// Called for a value in a blob file before it is read. kUndetermined: the value is read, and
   /// FilterV4 is called with kValue. kChangeBlobIndex and kIOError are refused. With kChangeValue
   /// the new value replaces the one in the blob file.
   virtual Decision FilterBlobByKey(int /*level*/, const Slice& /*key*/, std::string* /*new_value*/,

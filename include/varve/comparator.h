@@ -52,8 +52,8 @@ class VARVE_EXPORT Comparator : public CompareInterface, public Customizable {
   Comparator& operator=(const Comparator&) = default;
   ~Comparator() override = default;
 
-  /// Returns a built-in comparator, which is never destroyed, by name; null for "" and "nullptr".
-  /// NotSupported for an unknown name.
+  /// Sets *comp to a built-in or registered comparator by name, which is never destroyed; to null
+  /// for "" and "nullptr". NotSupported for an unknown name.
   static Status CreateFromString(const ConfigOptions& opts, const std::string& id,
                                  const Comparator** comp);
   static const char* Type() { return "Comparator"; }
@@ -61,7 +61,7 @@ class VARVE_EXPORT Comparator : public CompareInterface, public Customizable {
   /// Names starting with "leveldb." or "rocksdb." are reserved.
   const char* Name() const override = 0;
 
-  /// May be faster than Compare() == 0; must return the same result.
+  /// Returns the result of Compare() == 0, possibly faster.
   virtual bool Equal(const Slice& a, const Slice& b) const { return Compare(a, b) == 0; }
 
   /// If *start < limit, may shorten *start to a key in [*start, limit). Leaving it unchanged is
@@ -122,15 +122,16 @@ VARVE_EXPORT const Comparator* BytewiseComparator();
 /// Exact reverse of BytewiseComparator().
 VARVE_EXPORT const Comparator* ReverseBytewiseComparator();
 
-/// Like the two above, for keys that end with a little-endian 64-bit timestamp. Newest first.
+/// Are like the two above, for keys that end with a little-endian 64-bit timestamp. Of versions of
+/// one key, the newest sorts first.
 VARVE_EXPORT const Comparator* BytewiseComparatorWithU64Ts();
 VARVE_EXPORT const Comparator* ReverseBytewiseComparatorWithU64Ts();
 
-/// Returns InvalidArgument unless `ts` has exactly 8 bytes.
+/// Sets *int_ts to the number in the 8 bytes of `ts`. InvalidArgument if `ts` has another size.
 VARVE_EXPORT Status DecodeU64Ts(const Slice& ts, uint64_t* int_ts);
 /// Stores the 8 bytes in `*ts_buf` and returns a slice of it.
 VARVE_EXPORT Slice EncodeU64Ts(uint64_t ts, std::string* ts_buf);
-/// Return slices of buffers that are never freed.
+/// Return the largest and the smallest 64-bit timestamp, in buffers that are never freed.
 VARVE_EXPORT Slice MaxU64Ts();
 VARVE_EXPORT Slice MinU64Ts();
 

@@ -55,10 +55,12 @@ class VARVE_EXPORT Customizable : public Configurable {
     return const_cast<T*>(static_cast<const T*>(FindInstance(T::kClassName())));
   }
 
-  /// Returns GetId() for "id".
+  /// Sets *value to GetId() for the name "id"; does what the base version does for other names.
   Status GetOption(const ConfigOptions& config_options, const std::string& name,
                    std::string* value) const override;
-  /// From kSanityLevelLooselyCompatible on the ids are compared, as "id".
+  /// Compares the ids, and then the options as the base version does, if
+  /// config_options.sanity_level is at least kSanityLevelLooselyCompatible; below it, returns true.
+  /// If the ids differ, sets `*name` to "id".
   bool AreEquivalent(const ConfigOptions& config_options, const Configurable* other,
                      std::string* name) const override;
 

@@ -50,8 +50,8 @@ struct ThreadStatus;
 // Alignment in bytes for direct I/O unless a file requires another.
 constexpr size_t kDefaultPageSize = 4 * 1024;
 
-// Priority of threads for the processor, see Env::LowerThreadPoolCPUPriority. kLow is the nice
-// value 19, kIdle the policy SCHED_IDLE.
+// Scheduling priority of threads, for Env::LowerThreadPoolCPUPriority. kLow is the nice value 19,
+// kIdle the policy SCHED_IDLE.
 enum class CpuPriority { kIdle = 0, kLow = 1, kNormal = 2, kHigh = 3 };
 
 // Says how a file is opened. The defaults are those of a default DBOptions.
@@ -65,8 +65,8 @@ struct VARVE_EXPORT EnvOptions {
   bool use_mmap_reads = false;
   // Writes through mappings of growing pieces of the file.
   bool use_mmap_writes = false;
-  // Opens files for reading, and below for writing, with O_DIRECT, which passes the system's page
-  // cache by. Not together with mappings.
+  // Open files for reading, or for writing, with O_DIRECT, so that their data bypasses the system's
+  // page cache. They cannot be combined with mappings.
   bool use_direct_reads = false;
   bool use_direct_writes = false;
   // Preallocates space with fallocate if the file system can.
@@ -81,15 +81,17 @@ struct VARVE_EXPORT EnvOptions {
   bool fallocate_with_keep_size = true;
   // Bytes read ahead by a compaction. Advisory.
   size_t compaction_readahead_size = 2 * 1024 * 1024;
-  // Limit in bytes of a file's write buffer.
+  // Largest number of bytes that the write buffer of an open file holds.
   size_t writable_file_max_buffer_size = 1024 * 1024;
-  // Not owned; may be null.
+  // Limits the file's reads and writes as far as their priority is not IO_TOTAL. Null: no limit.
+  // Not owned.
   RateLimiter* rate_limiter = nullptr;
 };
 
-// Thread-safe. Subclass it, or EnvWrapper, to supply files, threads or time. The library reaches
-// overridden file functions through the adapter that GetFileSystem() returns. Overridden functions
-// must not throw. An Env outlives all databases and objects that use it.
+// The operating system as the library sees it: files, background threads and time. Thread-safe.
+// Subclass it, or EnvWrapper, to supply any of them. The library reaches overridden file functions
+// through the adapter that GetFileSystem() returns. Overridden functions must not throw. An Env
+// must outlive all databases and objects that use it.
 //
 // Functions that return a Status return NotFound or an IOError with subcode kPathNotFound if a file
 // does not exist. The defaults of functions that are not pure return NotSupported, or do nothing
@@ -99,11 +101,11 @@ class VARVE_EXPORT Env : public Customizable {
  public:
   static const char* Type() { return "Environment"; }
   static const char* kDefaultName() { return "DefaultEnv"; }
-  // Accepts "DefaultEnv" or "", which are Env::Default(), or a registered object that is never
-  // destroyed; null for "nullptr". NotSupported for another name.
+  // Sets *result to the object that `value` names: Env::Default() for "DefaultEnv" and "", null for
+  // "nullptr", or a registered object that is never destroyed. NotSupported for another name.
   static Status CreateFromString(const ConfigOptions& config_options, const std::string& value,
                                  Env** result);
-  // Also accepts objects that are not permanent: *guard owns them.
+  // Does the same, and also accepts registered objects that need an owner, which *guard becomes.
   static Status CreateFromString(const ConfigOptions& config_options, const std::string& value,
                                  Env** result, std::shared_ptr<Env>* guard);
 
@@ -116,9 +118,10 @@ class VARVE_EXPORT Env : public Customizable {
 
   // Makes GetFileSystem() and GetSystemClock() adapters over this object's virtual functions.
   Env();
-  // The file system is the one given, and only the clock is an adapter.
+  // Makes GetFileSystem() return `fs`, and GetSystemClock() an adapter over this object.
   explicit Env(const std::shared_ptr<FileSystem>& fs);
-  // Both are those given; databases do not call file and clock functions of this object.
+  // Makes the two functions return `fs` and `clock`; databases then call no file and clock
+  // functions of this object.
   Env(const std::shared_ptr<FileSystem>& fs, const std::shared_ptr<SystemClock>& clock);
   Env(const Env&) = delete;
   Env& operator=(const Env&) = delete;
@@ -173,7 +176,8 @@ class VARVE_EXPORT Env : public Customizable {
   // Opens an existing directory for fsync.
   virtual Status NewDirectory(const std::string& name, std::unique_ptr<Directory>* result) = 0;
 
-  // Returns OK, NotFound, or an IOError if neither is certain.
+  // Returns OK if the file or directory exists, NotFound if not, or an IOError if neither is
+  // certain.
   virtual Status FileExists(const std::string& fname) = 0;
   // Replaces *result with the names in `dir`, without "." and "..", in no particular order.
   // NotFound if the directory does not exist.
@@ -182,9 +186,9 @@ class VARVE_EXPORT Env : public Customizable {
   // The default calls GetChildren and GetFileSize.
   virtual Status GetChildrenFileAttributes(const std::string& dir,
                                            std::vector<FileAttributes>* result);
-  // Removes a name. The file's bytes go with its last name and the last open file.
+  // Removes a file's name. Its bytes are freed once it has no other name and is not open any more.
   virtual Status DeleteFile(const std::string& fname) = 0;
-  // Sets the size in bytes.
+  // Sets a file's size in bytes; bytes added are 0.
   virtual Status Truncate(const std::string& fname, size_t size);
   // Creates a directory in an existing one. Fails if the directory exists.
   virtual Status CreateDir(const std::string& dirname) = 0;
@@ -196,13 +200,13 @@ class VARVE_EXPORT Env : public Customizable {
   virtual Status GetFileSize(const std::string& fname, uint64_t* file_size) = 0;
   // Sets *file_mtime to seconds since the Unix epoch.
   virtual Status GetFileModificationTime(const std::string& fname, uint64_t* file_mtime) = 0;
-  // Atomically replaces an existing `target`. The new name is durable when its directory was
-  // synced.
+  // Renames a file, and atomically replaces an existing `target`. The new name is durable once its
+  // directory has been synced.
   virtual Status RenameFile(const std::string& src, const std::string& target) = 0;
   // Gives a file a second name (a hard link). NotSupported if the file system has no such links, or
   // if the names would be on two of them; callers then copy. IOError if `target` exists.
   virtual Status LinkFile(const std::string& src, const std::string& target);
-  // Returns the number of names that a file has.
+  // Sets *count to the number of names (hard links) that a file has.
   virtual Status NumFileLinks(const std::string& fname, uint64_t* count);
   // Sets *res to true if both are names of one file.
   virtual Status AreFilesSame(const std::string& first, const std::string& second, bool* res);
@@ -219,8 +223,8 @@ class VARVE_EXPORT Env : public Customizable {
   // Returns the name of a pool, such as "Low". It is "Invalid" for TOTAL.
   static std::string PriorityToString(Priority priority);
 
-  // Priorities of requests to a rate limiter. IO_TOTAL stands for no priority: the request is not
-  // charged, or, in questions, for all priorities together.
+  // Priorities of requests to a rate limiter. IO_TOTAL is no priority: a request that has it is not
+  // charged, and a query of totals (RateLimiter::GetTotalRequests) adds up all priorities.
   enum IOPriority : int { IO_LOW = 0, IO_MID = 1, IO_HIGH = 2, IO_USER = 3, IO_TOTAL = 4 };
 
   // The operation an I/O request belongs to. 0x80..0xFE are for programs' own file systems.
@@ -394,8 +398,9 @@ class VARVE_EXPORT Env : public Customizable {
   }
   // Waits for every thread that StartThread started.
   virtual void WaitForJoin() {}
-  // Reserve and release threads of a pool; both return the number of threads. The defaults reserve
-  // nothing and return 0.
+  // Reserve threads of a pool, so that its jobs leave them idle, and release such threads again.
+  // Both return the number of threads that they could reserve or release. The defaults do nothing
+  // and return 0.
   virtual int ReserveThreads(int threads_to_be_reserved, Priority pri);
   virtual int ReleaseThreads(int threads_to_be_released, Priority pri);
   // Returns the number of jobs that wait for a thread. The default returns 0.
@@ -406,8 +411,9 @@ class VARVE_EXPORT Env : public Customizable {
   // Makes a logger that appends to `fname`.
   virtual Status NewLogger(const std::string& fname, std::shared_ptr<Logger>* result);
 
-  // The time, with the meaning and the units that these functions have in SystemClock. Databases
-  // use GetSystemClock(), which leads here unless the constructor was given another clock.
+  // Tell the time, and wait, with the meaning and the units that these functions have in
+  // SystemClock. Databases use GetSystemClock(), which calls these functions unless the constructor
+  // was given another clock.
   virtual uint64_t NowMicros() = 0;
   virtual uint64_t NowNanos() { return NowMicros() * 1000; }
   virtual uint64_t NowCPUNanos() { return 0; }
@@ -417,16 +423,17 @@ class VARVE_EXPORT Env : public Customizable {
 
   // Writes the NUL-terminated host name to name[0, len).
   virtual Status GetHostName(char* name, uint64_t len) = 0;
-  // Does the same for a string of any length up to 256. The default calls GetHostName.
+  // Sets *result to the host name, of at most 256 bytes. The default calls GetHostName.
   virtual Status GetHostNameString(std::string* result);
-  // Returns the path itself if it is absolute, or else puts the working directory before it. The
-  // file need not exist, and links are not followed.
+  // Sets *output_path to the path itself if it is absolute, and otherwise to the working directory
+  // followed by it. The file need not exist, and links are not followed.
   virtual Status GetAbsolutePath(const std::string& db_path, std::string* output_path) = 0;
 
   // Set and return the number of threads of a pool; with 0 the pool starts no jobs.
   virtual void SetBackgroundThreads(int number, Priority pri = LOW) = 0;
   virtual int GetBackgroundThreads(Priority pri = LOW) = 0;
-  // Would let users other than the owner read new files. No Env of this library supports it.
+  // Lets users other than the owner read new files. No Env of this library supports it: they return
+  // NotSupported.
   virtual Status SetAllowNonOwnerAccess(bool allow_non_owner_access);
   // Grows a pool to `number` threads; never shrinks it.
   virtual void IncBackgroundThreadsIfNeeded(int number, Priority pri) = 0;
@@ -464,14 +471,15 @@ class VARVE_EXPORT Env : public Customizable {
   // Returns a number that identifies the calling thread within the process. The default is the
   // number that the system gives it (gettid).
   virtual uint64_t GetThreadID() const;
-  // Returns the bytes free for unprivileged users on the file system that holds `path`.
+  // Sets *diskfree to the bytes free for unprivileged users on the file system that holds `path`.
   virtual Status GetFreeSpace(const std::string& path, uint64_t* diskfree);
-  // Sets *is_dir for an existing path.
+  // Sets *is_dir to true if `path`, which must exist, is a directory.
   virtual Status IsDirectory(const std::string& path, bool* is_dir);
   // Resets options that this Env does not support. The default resets none.
   virtual void SanitizeEnvOptions(EnvOptions* env_opts) const;
 
-  // Never null. The references are valid as long as the Env.
+  // Return the file system and the clock that databases use; never null. The references are valid
+  // as long as the Env.
   const std::shared_ptr<FileSystem>& GetFileSystem() const { return file_system_; }
   const std::shared_ptr<SystemClock>& GetSystemClock() const { return system_clock_; }
 
@@ -498,10 +506,11 @@ class VARVE_EXPORT SequentialFile {
   // scratch are multiples of the alignment that the next function returns, in bytes.
   virtual bool use_direct_io() const { return false; }
   virtual size_t GetRequiredBufferAlignment() const { return kDefaultPageSize; }
-  // Drops the range from the system's cache; length 0 means up to the end. NotSupported unless
-  // overridden.
+  // Drops the range, in bytes, from the system's page cache; length 0 means up to the end.
+  // NotSupported unless overridden.
   virtual Status InvalidateCache(size_t offset, size_t length);
-  // Used with direct I/O: offset, n and scratch must be aligned.
+  // Reads up to n bytes at `offset`. Used in place of Read with direct I/O: offset, n and scratch
+  // must be aligned.
   virtual Status PositionedRead(uint64_t offset, size_t n, Slice* result, char* scratch);
 };
 
@@ -527,7 +536,8 @@ class VARVE_EXPORT RandomAccessFile {
   RandomAccessFile& operator=(const RandomAccessFile&) = delete;
   virtual ~RandomAccessFile() = default;
 
-  // Like SequentialFile::Read, at `offset`.
+  // Reads up to n bytes at `offset`. *result may point into scratch[0, n), or into memory that
+  // lives as long as the file. Fewer than n bytes mean the end of the file.
   virtual Status Read(uint64_t offset, size_t n, Slice* result, char* scratch) const = 0;
   // Hints that the range will be read soon.
   virtual Status Prefetch(uint64_t offset, size_t n);
@@ -565,13 +575,14 @@ class VARVE_EXPORT WritableFile {
   // Writes all of `data` after what was written before. After an error the end of the file is
   // unknown, and the library writes no more to it.
   virtual Status Append(const Slice& data) = 0;
-  // Does the same, and may compare the checksum. The default does not.
+  // Does the same, and may compare the data with its checksum. The default does not.
   virtual Status Append(const Slice& data, const DataVerificationInfo& verification_info);
-  // Used with direct I/O: data and offset are aligned; a partly filled last page is written again.
+  // Write `data` at `offset`. Used in place of Append with direct I/O: the size of the data and the
+  // offset are aligned. A last page that was partly filled is written again when more data follows.
   virtual Status PositionedAppend(const Slice& data, uint64_t offset);
   virtual Status PositionedAppend(const Slice& data, uint64_t offset,
                                   const DataVerificationInfo& verification_info);
-  // Sets the size; called before Close to remove padding.
+  // Sets the file's size in bytes; called before Close to remove the padding of direct I/O.
   virtual Status Truncate(uint64_t size);
   // Closes the file, without a promise of durability. The library calls it once, last.
   virtual Status Close() = 0;
@@ -599,7 +610,7 @@ class VARVE_EXPORT WritableFile {
   virtual uint64_t GetFileSize() { return 0; }
   // Sets the bytes by which PrepareWrite extends the reserved space; 0 reserves nothing.
   virtual void SetPreallocationBlockSize(size_t size) { preallocation_block_size_ = size; }
-  // Return how far space was reserved: the block size in bytes, and the number of blocks.
+  // Returns how much space was reserved: the block size in bytes, and the number of blocks.
   virtual void GetPreallocationStatus(size_t* block_size, size_t* last_allocated_block) {
     *block_size = preallocation_block_size_;
     *last_allocated_block = last_preallocated_block_;
@@ -722,7 +733,7 @@ class VARVE_EXPORT Logger {
   // Drops entries below GetInfoLogLevel(); marks other entries with their level and passes them to
   // Logv(format, ap).
   virtual void Logv(const InfoLogLevel log_level, const char* format, va_list ap);
-  // Returns bytes, or kDoNotSupportGetLogFileSize.
+  // Returns the bytes of the current log file, or kDoNotSupportGetLogFileSize.
   virtual size_t GetLogFileSize() const { return kDoNotSupportGetLogFileSize; }
   // Passes buffered entries to the operating system. Does nothing unless overridden.
   virtual void Flush() {}
@@ -731,7 +742,7 @@ class VARVE_EXPORT Logger {
   virtual void SetInfoLogLevel(const InfoLogLevel log_level) { log_level_ = log_level; }
 
  protected:
-  // Does what Close() does once. The default does nothing.
+  // Does the work of the first Close(). The default does nothing.
   virtual Status CloseImpl();
   // True after Close().
   bool closed_;
@@ -779,8 +790,9 @@ VARVE_EXPORT void Fatal(const std::shared_ptr<Logger>& info_log, const char* for
     VARVE_PRINTF_FORMAT_ATTR(2, 3);
 VARVE_EXPORT void Fatal(Logger* info_log, const char* format, ...) VARVE_PRINTF_FORMAT_ATTR(2, 3);
 
-// Writes `data` as the whole content of `fname`. With should_sync it is durable when OK is
-// returned, except for its name in the directory. The file is removed after a failure.
+// Makes `data` the whole content of the file `fname`. With should_sync the content is durable when
+// OK is returned, but the file's name is not before its directory is synced. The file is removed
+// after a failure.
 VARVE_EXPORT Status WriteStringToFile(Env* env, const Slice& data, const std::string& fname,
                                       bool should_sync = false);
 // Replaces *data with the content of `fname`. After an error *data is empty.

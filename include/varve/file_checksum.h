@@ -18,10 +18,10 @@ namespace varve {
 
 struct ConfigOptions;
 
-// Values of a missing checksum.
+// Stand for the checksum, and for the name of its function, of a file that has none.
 inline const std::string kUnknownFileChecksum;
 inline constexpr const char* kUnknownFileChecksumFuncName = "Unknown";
-// Name of the function of the factory below.
+// Name of the function that the generators of GetFileChecksumGenCrc32cFactory compute.
 inline constexpr const char* kStandardDbFileChecksumFuncName = "FileChecksumCrc32c";
 
 // The file that a checksum is computed for.
@@ -65,7 +65,8 @@ class VARVE_EXPORT FileChecksumGenFactory : public Customizable {
       const FileChecksumGenContext& context) = 0;
 };
 
-// Computes CRC-32C, stored as four bytes, most significant first. Supports no other function.
+// Returns a factory whose generators compute CRC-32C, stored as four bytes, most significant first.
+// It supports no other function.
 VARVE_EXPORT std::shared_ptr<FileChecksumGenFactory> GetFileChecksumGenCrc32cFactory();
 
 // Checksums by file number, as DB::GetLiveFilesChecksumInfo fills it. Not thread-safe.

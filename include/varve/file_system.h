@@ -146,10 +146,10 @@ struct VARVE_EXPORT DirFsyncOptions {
 
 // Says how a file is opened.
 struct VARVE_EXPORT FileOptions : EnvOptions {
-  // Used for the request that opens or creates the file.
+  // Options of the request that opens or creates the file.
   IOOptions io_options;
-  // Where the file should lie; a hint. Set for tables, blob files, logs and MANIFESTs, as options
-  // say, and when a table or blob file is opened for reading.
+  // Hint about where to place the file. The library sets it for tables, blob files, logs and
+  // MANIFESTs as the database's options say, also when it opens a table or blob file for reading.
   Temperature temperature = Temperature::kUnknown;
   // Kind of checksum in DataVerificationInfo; default: CRC-32C. Advisory: no checksums are passed.
   ChecksumType handoff_checksum_type = static_cast<ChecksumType>(1);
@@ -162,7 +162,7 @@ struct VARVE_EXPORT FileOptions : EnvOptions {
   FileOptions(const EnvOptions& opts) : EnvOptions(opts) {}  // NOLINT(google-explicit-constructor)
 };
 
-// Filled by a file system with details of a request.
+// Details of one request, which a file system may fill in for the caller.
 struct VARVE_EXPORT IODebugContext {
   enum TraceData : char { kRequestID = 0 };
 
@@ -201,10 +201,10 @@ struct VARVE_EXPORT IODebugContext {
 // Releases the handle of an asynchronous read.
 using IOHandleDeleter = std::function<void(void*)>;
 
-// Thread-safe. Paths may be absolute or relative to the working directory. After a failure, file
-// pointers in results are null. Functions have the meaning of the functions of the same name in
-// Env. Overridden functions must not throw. A file system outlives all files, locks and databases
-// that use it.
+// The storage of databases. Thread-safe. Paths may be absolute or relative to the working
+// directory. After a failure, file pointers in results are null. Functions have the meaning of the
+// functions of the same name in Env. Overridden functions must not throw. A file system must
+// outlive all files, locks and databases that use it.
 //
 // The defaults of functions that are not pure return NotSupported, or do nothing for hints, unless
 // their comment says what they do. A file that does not exist gives NotFound, or an IOError with
@@ -270,14 +270,15 @@ class VARVE_EXPORT FileSystem : public Customizable {
   virtual IOStatus NewDirectory(const std::string& name, const IOOptions& io_opts,
                                 std::unique_ptr<FSDirectory>* result, IODebugContext* dbg) = 0;
 
-  // Returns OK, NotFound, or an IOError if neither is certain.
+  // Returns OK if the file or directory exists, NotFound if not, or an IOError if neither is
+  // certain.
   virtual IOStatus FileExists(const std::string& fname, const IOOptions& options,
                               IODebugContext* dbg) = 0;
   // Replaces *result with the names in `dir`, without "." and "..", in no particular order.
   virtual IOStatus GetChildren(const std::string& dir, const IOOptions& options,
                                std::vector<std::string>* result, IODebugContext* dbg) = 0;
-  // Omits files that vanish while the directory is read. The default calls GetChildren, and
-  // GetFileSize for each name.
+  // Replaces *result with the names and sizes of the files in `dir`. Omits files that vanish while
+  // the directory is read. The default calls GetChildren, and GetFileSize for each name.
   virtual IOStatus GetChildrenFileAttributes(const std::string& dir, const IOOptions& options,
                                              std::vector<FileAttributes>* result,
                                              IODebugContext* dbg);
@@ -299,7 +300,7 @@ class VARVE_EXPORT FileSystem : public Customizable {
   // Sets *file_size to the size in bytes.
   virtual IOStatus GetFileSize(const std::string& fname, const IOOptions& options,
                                uint64_t* file_size, IODebugContext* dbg) = 0;
-  // Returns seconds since the Unix epoch.
+  // Sets *file_mtime to seconds since the Unix epoch.
   virtual IOStatus GetFileModificationTime(const std::string& fname, const IOOptions& options,
                                            uint64_t* file_mtime, IODebugContext* dbg) = 0;
   // Renames `src` to `target`, which is replaced atomically if it exists. A database publishes a
@@ -350,10 +351,10 @@ class VARVE_EXPORT FileSystem : public Customizable {
   virtual FileOptions OptimizeForBlobFileRead(const FileOptions& file_options,
                                               const ImmutableDBOptions& db_options) const;
 
-  // Returns the bytes free for unprivileged users.
+  // Sets *diskfree to the bytes free for unprivileged users on the file system that holds `path`.
   virtual IOStatus GetFreeSpace(const std::string& path, const IOOptions& options,
                                 uint64_t* diskfree, IODebugContext* dbg);
-  // Sets *is_dir for an existing path.
+  // Sets *is_dir to true if `path`, which must exist, is a directory.
   virtual IOStatus IsDirectory(const std::string& path, const IOOptions& options, bool* is_dir,
                                IODebugContext* dbg) = 0;
 
@@ -420,7 +421,8 @@ struct FSReadRequest {
   Slice result;
   // Set by the read: its result.
   IOStatus status;
-  // Out, with a null scratch: owns the memory of `result`. Does not itself point to the bytes.
+  // Set by a read with a null scratch: owns the memory that `result` points into. Its pointer is
+  // for the deleter alone, and need not be the address of the bytes.
   FSAllocationPtr fs_scratch;
   // The library neither sets nor reads it.
   std::optional<ResultChain> result_chain;
@@ -435,14 +437,17 @@ class VARVE_EXPORT FSRandomAccessFile {
   FSRandomAccessFile& operator=(const FSRandomAccessFile&) = delete;
   virtual ~FSRandomAccessFile() = default;
 
-  // With direct I/O, offset, n and scratch must be aligned.
+  // Reads up to n bytes at `offset`. *result may point into scratch[0, n). With direct I/O, offset,
+  // n and scratch must be aligned.
   virtual IOStatus Read(uint64_t offset, size_t n, const IOOptions& options, Slice* result,
                         char* scratch, IODebugContext* dbg) const = 0;
-  // After NotSupported the library reads ahead into its own memory.
+  // Hints that the range will be read soon. If it returns NotSupported, the library reads ahead
+  // into its own memory.
   virtual IOStatus Prefetch(uint64_t offset, size_t n, const IOOptions& options,
                             IODebugContext* dbg);
-  // The requests do not overlap and are in no order. The returned status is for the call itself; if
-  // it is not OK, the statuses of the requests are undefined. The default calls Read for each.
+  // Executes every request, each with its own status. The requests do not overlap and are in no
+  // order. The returned status is for the call itself; if it is not OK, the statuses of the
+  // requests are undefined. The default calls Read for each.
   virtual IOStatus MultiRead(FSReadRequest* reqs, size_t num_reqs, const IOOptions& options,
                              IODebugContext* dbg);
   // Writes an identifier of at most max_size bytes that no other file has, and returns its length;
@@ -499,7 +504,7 @@ class VARVE_EXPORT FSWritableFile {
   virtual IOStatus PositionedAppend(const Slice& data, uint64_t offset, const IOOptions& options,
                                     const DataVerificationInfo& verification_info,
                                     IODebugContext* dbg);
-  // Sets the size; called before Close to remove padding.
+  // Sets the file's size in bytes; called before Close to remove the padding of direct I/O.
   virtual IOStatus Truncate(uint64_t size, const IOOptions& options, IODebugContext* dbg);
   // Closes the file, without a promise of durability.
   virtual IOStatus Close(const IOOptions& options, IODebugContext* dbg) = 0;

@@ -46,8 +46,9 @@ struct FilterBuildingContext {
   TableFileCreationReason reason = TableFileCreationReason::kMisc;
 };
 
-/// Opaque: made by the functions below, and set in BlockBasedTableOptions::filter_policy. Opening
-/// or writing a table with any other derived class returns NotSupported. Thread-safe.
+/// Says which filters tables get. Made by the functions below, and set in
+/// BlockBasedTableOptions::filter_policy. Opaque: opening or writing a table with any other derived
+/// class returns NotSupported. Thread-safe.
 class FilterPolicy : public Customizable {
  public:
   ~FilterPolicy() override = default;
@@ -57,8 +58,9 @@ class FilterPolicy : public Customizable {
   /// Returns the name of the format: readers use filters of all policies with the same one.
   virtual const char* CompatibilityName() const = 0;
 
-  /// Accepts "bloomfilter:BITS[:false]", "ribbonfilter:BITS[:LEVEL]", or
-  /// "rocksdb.BuiltinBloomFilter" (reads filters, builds none); null for "" and "nullptr".
+  /// Accepts "bloomfilter:BITS[:false]", "ribbonfilter:BITS[:LEVEL]", "rocksdb.BuiltinBloomFilter"
+  /// (reads filters, builds none), or a registered object; sets *result to null for "" and
+  /// "nullptr".
   VARVE_EXPORT static Status CreateFromString(const ConfigOptions& config_options,
                                               const std::string& value,
                                               std::shared_ptr<const FilterPolicy>* result);
@@ -70,14 +72,17 @@ class FilterPolicy : public Customizable {
 
 // The caller owns the results, and usually hands them to a shared_ptr at once.
 
-/// `bits_per_key` is rounded to a thousandth: below 0.5 means no filter, 0.5 to 1 counts as 1,
-/// above 100 as 100; 10 gives about 1% false positives. The second argument has no effect.
+/// Returns a policy of Bloom filters. `bits_per_key` is rounded to a thousandth: below 0.5 means no
+/// filter, 0.5 to 1 counts as 1, above 100 as 100; 10 gives about 1% false positives. The second
+/// argument has no effect.
 VARVE_EXPORT const FilterPolicy* NewBloomFilterPolicy(double bits_per_key,
                                                       bool IGNORED_use_block_based_builder = false);
 
-/// A third smaller than a Bloom filter of the same accuracy, and several times slower to build.
-/// Levels below `bloom_before_level` get a Bloom filter; flushes count as level -1, so 0, the
-/// default, means Bloom for flushes only, -1 Ribbon everywhere, and INT_MAX Bloom everywhere.
+/// Returns a policy of Ribbon filters, which are a third smaller than Bloom filters of the same
+/// accuracy, and several times slower to build. `bloom_equivalent_bits_per_key` is that of the
+/// equally accurate Bloom filter. Tables of levels whose number is less than `bloom_before_level`
+/// get a Bloom filter; flushes count as level -1, so 0, the default, means Bloom for flushes only,
+/// -1 Ribbon everywhere, and INT_MAX Bloom everywhere.
 VARVE_EXPORT const FilterPolicy* NewRibbonFilterPolicy(double bloom_equivalent_bits_per_key,
                                                        int bloom_before_level = 0);
 

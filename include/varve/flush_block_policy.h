@@ -49,7 +49,8 @@ class VARVE_EXPORT FlushBlockPolicyFactory : public Customizable {
                                                 const BlockBuilder& data_block_builder) const = 0;
 };
 
-// Ends blocks by block_size and block_size_deviation, like no factory, which is faster.
+// Ends blocks by block_size and block_size_deviation. Tables do the same without a factory, and
+// faster.
 class VARVE_EXPORT FlushBlockBySizePolicyFactory : public FlushBlockPolicyFactory {
  public:
   // Makes a factory that any number of column families may share.

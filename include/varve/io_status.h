@@ -31,13 +31,13 @@ class [[nodiscard]] IOStatus : public Status {
   using Code = Status::Code;
   using SubCode = Status::SubCode;
 
-  /// How much of the storage an error affects.
+  /// Says how much of the storage an error affects.
   enum IOErrorScope : unsigned char {
     /// The whole file system; the default.
     kIOErrorScopeFileSystem,
     /// One file.
     kIOErrorScopeFile,
-    /// Range of bytes of one file.
+    /// A range of bytes of one file.
     kIOErrorScopeRange,
     // The number of scopes. It is no scope itself.
     kIOErrorScopeMax,
@@ -137,7 +137,8 @@ class [[nodiscard]] IOStatus : public Status {
       : Status(code, subcode, msg, msg2) {}
 };
 
-/// Keeps everything, including fields that an IOStatus set before it was converted to Status.
+/// Converts a Status. All of its parts are kept, including fields that an IOStatus had set before
+/// it was converted to Status.
 inline IOStatus status_to_io_status(Status&& status) {
   return IOStatus(std::move(status));
 }

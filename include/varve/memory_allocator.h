@@ -19,7 +19,8 @@ namespace varve {
 
 struct ConfigOptions;
 
-/// Must be thread-safe, and must outlive every block it allocated: caches hold a shared_ptr to it.
+/// Allocates the memory of a cache's entries. Must be thread-safe, and must outlive every block it
+/// allocated: caches hold a shared_ptr to it.
 class MemoryAllocator : public Customizable {
  public:
   ~MemoryAllocator() override = default;
@@ -37,7 +38,8 @@ class MemoryAllocator : public Customizable {
   /// Frees memory that Allocate() returned.
   virtual void Deallocate(void* p) = 0;
 
-  /// Returns the real size of `p`, which was allocated with `allocation_size`; used for charging.
+  /// Returns the bytes that the allocation of `allocation_size` bytes at `p` really takes, which
+  /// are charged to the cache.
   virtual size_t UsableSize(void* /*p*/, size_t allocation_size) const { return allocation_size; }
 };
 

@@ -32,7 +32,7 @@ class VARVE_EXPORT RateLimiter {
     kWrite,
   };
 
-  // Operations that are limited.
+  // Says which operations are limited.
   enum class Mode {
     // Reads are limited, and writes are not.
     kReadsOnly,
@@ -56,13 +56,14 @@ class VARVE_EXPORT RateLimiter {
   // Blocks until `bytes` are granted. Requires 0 <= bytes <= GetSingleBurstBytes(). Implementations
   // override one of the three forms; the longer ones call the shorter by default.
   virtual void Request(int64_t bytes, Env::IOPriority pri);
-  // `stats` may be null; counts NUMBER_RATE_LIMITER_DRAINS.
+  // Does the same, and counts NUMBER_RATE_LIMITER_DRAINS in `stats`, which may be null.
   virtual void Request(int64_t bytes, Env::IOPriority pri, Statistics* stats);
-  // Returns at once if operations of `op_type` are not limited.
+  // Does the same, but returns at once if operations of `op_type` are not limited.
   virtual void Request(int64_t bytes, Env::IOPriority pri, Statistics* stats, OpType op_type);
 
-  // Blocks until a grant of up to `bytes`, limited to one grant, and returns its size. With
-  // alignment > 0 the grant is rounded down to a multiple of it, but is at least `alignment`.
+  // Requests `bytes`, or GetSingleBurstBytes() if that is less, blocks until they are granted, and
+  // returns their number. With alignment > 0 the number is rounded down to a multiple of it, but is
+  // at least `alignment`.
   virtual size_t RequestToken(size_t bytes, size_t alignment, Env::IOPriority io_priority,
                               Statistics* stats, OpType op_type);
 
@@ -73,7 +74,8 @@ class VARVE_EXPORT RateLimiter {
   virtual int64_t GetTotalBytesThrough(Env::IOPriority pri = Env::IO_TOTAL) const = 0;
   virtual int64_t GetTotalRequests(Env::IOPriority pri = Env::IO_TOTAL) const = 0;
 
-  // Returns the number of waiting requests. NotSupported by default.
+  // Sets *total_pending_requests to the number of requests of `pri` that wait. NotSupported by
+  // default.
   virtual Status GetTotalPendingRequests(int64_t* total_pending_requests,
                                          Env::IOPriority pri = Env::IO_TOTAL) const;
 

@@ -81,7 +81,8 @@ class VARVE_EXPORT Slice {
   /// the length is odd, a character is no hex digit or `result` is null.
   bool DecodeHex(std::string* result) const;
 
-  /// Compares unsigned bytes, a prefix before its extensions: <0, 0 or >0.
+  /// Returns <0, 0 or >0 if this slice sorts before, equal to or after `b`. Bytes are compared as
+  /// unsigned numbers, and a prefix sorts before its extensions.
   int compare(const Slice& b) const;
 
   /// True if the bytes begin, or end, with those of `x`. An empty `x` always matches.
@@ -100,7 +101,7 @@ class VARVE_EXPORT Slice {
   size_t size_;
 };
 
-/// Equal bytes. An empty slice equals every other one, whatever it points to.
+/// True if both have the same bytes. Empty slices are equal, whatever they point to.
 inline bool operator==(const Slice& x, const Slice& y) {
   return x.size() == y.size() && (x.size() == 0 || std::memcmp(x.data(), y.data(), x.size()) == 0);
 }
@@ -143,10 +144,10 @@ class OptSlice {
 
   /// True unless the slice is absent, also for an empty one.
   bool has_value() const { return slice_.data() != nullptr; }
-  /// Says the same as has_value().
+  /// True if has_value().
   explicit operator bool() const { return has_value(); }
 
-  /// Require has_value().
+  /// Return the slice. They require has_value().
   const Slice& value() const {
     assert(has_value());
     return slice_;
@@ -154,7 +155,8 @@ class OptSlice {
   const Slice& operator*() const { return value(); }
   const Slice* operator->() const { return &value(); }
 
-  /// A null pointer means absent. The returned pointer is valid as long as this object.
+  /// Convert from and to an optional pointer: null stands for an absent slice. The pointer that
+  /// AsPtr() returns is valid as long as this object.
   static OptSlice CopyFromPtr(const Slice* s) { return s == nullptr ? OptSlice() : OptSlice(*s); }
   const Slice* AsPtr() const { return has_value() ? &slice_ : nullptr; }
 
@@ -162,9 +164,9 @@ class OptSlice {
   Slice slice_;
 };
 
-/// The result of a read. If pinned, it points into engine memory, which cleanups release on
-/// Reset(), reuse or destruction, all of which must happen before the DB is closed. Otherwise it
-/// points into its buffer, its own or a string given at construction. Movable only. Not
+/// The result of a read. If pinned, it points into engine memory, which its cleanups release at
+/// Reset(), reuse or destruction; one of these must happen before the DB is closed. Otherwise it
+/// points into a buffer: one of its own, or a string given at construction. Movable only. Not
 /// thread-safe.
 class VARVE_EXPORT PinnableSlice : public Slice, public Cleanable {
  public:
@@ -207,7 +209,8 @@ class VARVE_EXPORT PinnableSlice : public Slice, public Cleanable {
     PointAtBuffer();
   }
 
-  /// If pinned, narrow the view; otherwise also change the buffer, external or not.
+  /// Drop n bytes at the back or the front; require n <= size(). The bytes are also removed from
+  /// the buffer unless the value is pinned.
   void remove_suffix(size_t n);
   void remove_prefix(size_t n);
 

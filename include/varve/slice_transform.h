@@ -18,9 +18,10 @@ namespace varve {
 
 struct ConfigOptions;
 
-/// Must be thread-safe. For keys x <= y in the domain, Transform(x) <= Transform(y) must hold, and
-/// a prefix must be its own prefix. The name is stored with each file; a file's filters are used
-/// only by a transform of that name.
+/// Extracts the prefix of a key, if the key has one (is in the domain). Must be thread-safe. For
+/// keys x <= y in the domain, Transform(x) <= Transform(y) must hold, and a prefix must be its own
+/// prefix. The name is stored with each file; a file's filters are used only by a transform of that
+/// name.
 class VARVE_EXPORT SliceTransform : public Customizable {
  public:
   ~SliceTransform() override = default;
@@ -30,7 +31,8 @@ class VARVE_EXPORT SliceTransform : public Customizable {
   std::string AsString() const { return GetId(); }
 
   /// Accepts "fixed:N", "capped:N", "rocksdb.FixedPrefix.N", "rocksdb.CappedPrefix.N" or
-  /// "rocksdb.Noop"; null for "" and "nullptr". NotSupported for anything else.
+  /// "rocksdb.Noop", or a registered object; sets *result to null for "" and "nullptr".
+  /// NotSupported for anything else.
   static Status CreateFromString(const ConfigOptions& config_options, const std::string& id,
                                  std::shared_ptr<const SliceTransform>* result);
 
@@ -40,7 +42,7 @@ class VARVE_EXPORT SliceTransform : public Customizable {
   /// True if `key` has a prefix. Other keys are in no prefix filter.
   virtual bool InDomain(const Slice& key) const = 0;
 
-  /// The engine no longer calls it.
+  /// Has no effect: the engine does not call it.
   virtual bool InRange(const Slice& /*dst*/) const { return false; }
 
   /// True, with `*len` set, if every longer key has a prefix of exactly `*len` bytes.
@@ -52,11 +54,11 @@ class VARVE_EXPORT SliceTransform : public Customizable {
 
 // The caller owns the results, and usually hands them to a shared_ptr at once.
 
-/// Returns the first `prefix_len` bytes. Shorter keys have no prefix.
+/// The prefix is the first `prefix_len` bytes; shorter keys have no prefix.
 VARVE_EXPORT const SliceTransform* NewFixedPrefixTransform(size_t prefix_len);
-/// Returns the first `cap_len` bytes, or the whole of a shorter key.
+/// The prefix is the first `cap_len` bytes, or the whole of a shorter key.
 VARVE_EXPORT const SliceTransform* NewCappedPrefixTransform(size_t cap_len);
-/// Returns the whole key.
+/// The prefix is the whole key.
 VARVE_EXPORT const SliceTransform* NewNoopTransform();
 
 }  // namespace varve

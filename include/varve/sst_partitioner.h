@@ -21,6 +21,7 @@ namespace varve {
 
 struct ConfigOptions;
 
+// Answer of SstPartitioner::ShouldPartition.
 enum PartitionerResult : char {
   // The current table may continue.
   kNotRequired = 0x0,

@@ -592,10 +592,10 @@ struct HistogramData {
   double min = 0.0;
 };
 
-// Extent of collection. Each level includes those before it. A level applies to all databases that
-// share the object, and to events from the change on.
+// Says how much is collected. Each level includes those before it. A level applies to all databases
+// that share the object, and to events from the change on.
 enum StatsLevel : uint8_t {
-  // Nothing.
+  // Collects nothing.
   kDisableAll,
   kExceptTickers = kDisableAll,
   // Collects tickers only.

@@ -26,9 +26,9 @@
 
 namespace varve {
 
-/// Has 16 bytes. Success and a failure without message never allocate, so both are cheap on hot
-/// paths. The message is omitted if its allocation fails. Const methods may be called by many
-/// threads at once.
+/// The result of an operation, in 16 bytes. Success and a failure without message never allocate,
+/// so both are cheap on hot paths. The message is omitted if its allocation fails. Const methods
+/// may be called by many threads at once.
 class [[nodiscard]] VARVE_EXPORT Status {
  public:
   /// The kind of result, which tells a caller what to do. Values cross the C API and are stored in
@@ -63,7 +63,7 @@ class [[nodiscard]] VARVE_EXPORT Status {
     kBusy = 11,
     /// The transaction, or the position of a change stream, has exceeded its time or its bounds.
     kExpired = 12,
-    /// What the call relied on has changed meanwhile. A repetition may succeed.
+    /// Something that the call relied on has changed meanwhile. A repetition may succeed.
     kTryAgain = 13,
     /// CompactRange or CompactFiles may write more than the limit of an SstFileManager leaves. A
     /// smaller range, or a higher limit, may help.
@@ -119,7 +119,7 @@ class [[nodiscard]] VARVE_EXPORT Status {
     kMaxSubCode
   };
 
-  /// How far an error of background work, or of a log, affects the whole database.
+  /// Says how far an error of background work, or of a log, affects the whole database.
   enum Severity : unsigned char {
     /// The error concerns the call alone.
     kNoError = 0,
@@ -147,7 +147,7 @@ class [[nodiscard]] VARVE_EXPORT Status {
 
   /// Copies `other` with another severity.
   Status(const Status& other, Severity severity);
-  /// Copies the message, also an empty one.
+  /// Makes a status of these parts. The message is kept even if it is empty.
   Status(Code code, SubCode subcode, Severity severity, const Slice& msg);
 
   /// Compares codes only.
@@ -182,11 +182,13 @@ class [[nodiscard]] VARVE_EXPORT Status {
   // Each copies its texts; two of them make the message "msg: msg2". A form without a text
   // allocates nothing.
 
-  /// Success. The default status, too.
+  /// Makes a success, as the default constructor does.
   static Status OK() { return Status(); }
-  /// Success that overwrote an existing value.
+  /// Makes a success of a write that overwrote an existing value. No call of this library returns
+  /// it.
   static Status OkOverwritten() { return Status(kOk, kOverwritten); }
-  /// Success with more merge operands than ReadOptions::merge_operand_count_threshold.
+  /// Makes a success of a read that applied more merge operands than
+  /// ReadOptions::merge_operand_count_threshold.
   static Status OkMergeOperandThresholdExceeded() {
     return Status(kOk, kMergeOperandThresholdExceeded);
   }
@@ -257,19 +259,19 @@ class [[nodiscard]] VARVE_EXPORT Status {
   }
   static Status Busy(SubCode sub = kNone) { return Status(kBusy, sub); }
 
-  /// The time allowed has passed.
+  /// The deadline or the timeout of the call has passed.
   static Status TimedOut(const Slice& msg, const Slice& msg2 = Slice()) {
     return Status(kTimedOut, kNone, msg, msg2);
   }
   static Status TimedOut(SubCode sub = kNone) { return Status(kTimedOut, sub); }
 
-  /// The object has outlived its bounds.
+  /// The transaction, or the position of a change stream, has exceeded its time or its bounds.
   static Status Expired(const Slice& msg, const Slice& msg2 = Slice()) {
     return Status(kExpired, kNone, msg, msg2);
   }
   static Status Expired(SubCode sub = kNone) { return Status(kExpired, sub); }
 
-  /// A repetition may succeed.
+  /// Something that the call relied on has changed meanwhile, and a repetition may succeed.
   static Status TryAgain(const Slice& msg, const Slice& msg2 = Slice()) {
     return Status(kTryAgain, kNone, msg, msg2);
   }
@@ -281,7 +283,7 @@ class [[nodiscard]] VARVE_EXPORT Status {
   }
   static Status CompactionTooLarge(SubCode sub = kNone) { return Status(kCompactionTooLarge, sub); }
 
-  /// The column family is gone.
+  /// The column family has been dropped.
   static Status ColumnFamilyDropped(const Slice& msg, const Slice& msg2 = Slice()) {
     return Status(kColumnFamilyDropped, kNone, msg, msg2);
   }
@@ -322,7 +324,7 @@ class [[nodiscard]] VARVE_EXPORT Status {
     return Status(kInvalidArgument, kTxnNotPrepared, msg, msg2);
   }
 
-  // ---- Questions ----
+  // ---- Predicates ----
 
   /// True for success, whatever the subcode is.
   bool ok() const { return cause_.code == kOk; }
@@ -345,7 +347,7 @@ class [[nodiscard]] VARVE_EXPORT Status {
   bool IsCompactionTooLarge() const { return cause_.code == kCompactionTooLarge; }
   bool IsColumnFamilyDropped() const { return cause_.code == kColumnFamilyDropped; }
 
-  /// These compare code and subcode, so that IsAborted() is true for the first two as well.
+  /// The next functions compare code and subcode, so IsAborted() is true for the first two as well.
   bool IsLockLimit() const { return Is(kAborted, kLockLimit); }
   bool IsMemoryLimit() const { return Is(kAborted, kMemoryLimit); }
   bool IsSpaceLimit() const { return Is(kIOError, kSpaceLimit); }

@@ -28,7 +28,7 @@ class PersistentCache;
 class UserDefinedIndexFactory;
 struct ConfigOptions;
 
-/// The values are stored in each file's footer.
+/// Checksum of the blocks of a table. The values are stored in each file's footer.
 enum ChecksumType : char {
   kNoChecksum = 0x0,
   kCRC32c = 0x1,
@@ -37,7 +37,8 @@ enum ChecksumType : char {
   kXXH3 = 0x4,
 };
 
-/// Metadata blocks that stay in the block cache for as long as their file is open.
+/// Selects the files whose metadata blocks are pinned: such a block stays in the block cache for as
+/// long as its file is open.
 enum class PinningTier {
   /// Determined by pin_l0_filter_and_index_blocks_in_cache and pin_top_level_index_and_filter.
   kFallback,
@@ -47,13 +48,14 @@ enum class PinningTier {
   kAll,
 };
 
-/// Has an effect only with cache_index_and_filter_blocks.
+/// Says which metadata blocks are pinned in the block cache. Has an effect only with
+/// BlockBasedTableOptions::cache_index_and_filter_blocks.
 struct MetadataCacheOptions {
-  /// Upper level of partitioned indexes and filters.
+  /// Pins the upper level of partitioned indexes and filters.
   PinningTier top_level_index_pinning = PinningTier::kFallback;
-  /// Partitions themselves.
+  /// Pins the partitions of indexes and filters.
   PinningTier partition_pinning = PinningTier::kFallback;
-  /// Indexes and filters without partitions.
+  /// Pins indexes and filters that are not partitioned.
   PinningTier unpartitioned_pinning = PinningTier::kFallback;
 };
 
@@ -91,7 +93,7 @@ struct CacheEntryRoleOptions {
 /// NotSupported. InvalidArgument: kEnabled with no_block_cache; kBlobCache in the map as kEnabled
 /// without a blob_cache, or with one that is the block cache or has a larger capacity.
 struct CacheUsageOptions {
-  /// For the roles above that are not in the map, or kFallback in it.
+  /// Applies to roles above that are not in the map, or kFallback in it.
   CacheEntryRoleOptions options;
   std::map<CacheEntryRole, CacheEntryRoleOptions> options_overrides;
 };
@@ -118,7 +120,7 @@ struct BlockBasedTableOptions {
   bool pin_top_level_index_and_filter = true;
   MetadataCacheOptions metadata_cache_options;
 
-  /// The values are persistent.
+  /// Form of the index. The values are stored in each file's properties.
   enum IndexType : char {
     /// One sorted block.
     kBinarySearch = 0x00,
@@ -142,8 +144,8 @@ struct BlockBasedTableOptions {
   /// Entries per bucket of that hash table, in (0, 1].
   double data_block_hash_table_util_ratio = 0.75;
 
-  /// How an index block is searched in memory. Advisory: each index is loaded into a layout with
-  /// its own search.
+  /// Selects how an index block is searched in memory. Advisory: each index is loaded into a layout
+  /// with its own search.
   enum BlockSearchType : char {
     kBinary = 0x00,
     kInterpolation = 0x01,
@@ -157,7 +159,7 @@ struct BlockBasedTableOptions {
   /// Checksum type of new files. All types can be read.
   ChecksumType checksum = kXXH3;
 
-  /// Blocks are read from the file each time; block_cache must be null.
+  /// True: blocks are read from the file each time; block_cache must then be null.
   bool no_block_cache = false;
   /// Null: a DB that opens with the factory sets a cache of 32 MiB, shared by all users of the
   /// factory. Share one cache among column families and DBs to limit their total memory.
@@ -171,9 +173,10 @@ struct BlockBasedTableOptions {
   /// Percent: a block is closed early when it is this close to full and the next entry would
   /// overflow it. Values outside [0, 100] count as 0.
   int block_size_deviation = 10;
-  /// Number of entries per full key in a data block. At least 1.
+  /// Restart interval of data blocks: one key of this many is stored whole, and the others as
+  /// differences from the key before. At least 1.
   int block_restart_interval = 16;
-  /// Number of entries per full key in an index block. At least 1.
+  /// Restart interval of index blocks. At least 1.
   int index_block_restart_interval = 1;
   /// Approximate bytes of an index or filter partition.
   uint64_t metadata_block_size = 4096;
@@ -187,8 +190,8 @@ struct BlockBasedTableOptions {
   bool decouple_partitioned_filters = false;
   /// Fits filter sizes to the allocator's size classes. Advisory: not done.
   bool optimize_filters_for_memory = true;
-  /// Stores only the difference from the previous key. False makes blocks larger, and lets an
-  /// iterator pin keys in their block instead of assembling them.
+  /// Stores keys of data blocks as differences from the previous key. False makes blocks larger,
+  /// and lets an iterator pin keys in their block instead of assembling them.
   bool use_delta_encoding = true;
 
   /// Null: no filter. See NewBloomFilterPolicy().
@@ -215,20 +218,24 @@ struct BlockBasedTableOptions {
   /// RocksDB reads 6 from 8.6 on, and 7 from 10.4 on. Lower versions are for older readers.
   uint32_t format_version = 5;
 
+  /// Compresses index blocks with the codec of data blocks.
   bool enable_index_compression = true;
   /// Starts each data block at a multiple of block_size, or of 4096 if that is less, so that blocks
   /// do not cross pages needlessly. Requires a block_size that is a power of two, and
   /// kNoCompression.
   bool block_align = false;
-  /// Bytes of the aligned unit that a data block must not straddle; a power of two; 0: off.
+  /// Bytes of the aligned unit of the file, a power of two, whose boundary a data block should not
+  /// cross; 0: off.
   size_t super_block_alignment_size = 0;
-  /// Per unit at most super_block_alignment_size divided by this is wasted; 0: off.
+  /// Limits the padding before a block: at most super_block_alignment_size divided by this number
+  /// of bytes in each unit; 0: off.
   size_t super_block_alignment_space_overhead_ratio = 128;
   /// Stores keys and values of a data block separately, a format that needs RocksDB 11 or newer.
   /// Refused unless false.
   bool separate_key_value_in_data_block = false;
 
-  /// How far index keys are shortened below the last key of their block.
+  /// Says how far an index key may be shortened: it may be any key from the last one of its block
+  /// up to the first one of the next.
   enum class IndexShorteningMode : char {
     kNoShortening,
     kShortenSeparators,
@@ -248,8 +255,9 @@ struct BlockBasedTableOptions {
     kFlushOnly,
     kFlushAndCompaction,
   };
-  /// A compaction's new tables are read in any case where most of the data that it replaces is in
-  /// the block cache, and the cache has room: so readers find there what they found there before.
+  /// Selects the new tables that are read once. Whatever it says, those of a compaction are read if
+  /// most of the data that the compaction replaces is in the block cache and the cache has room, so
+  /// that readers find in the cache what they found there before.
   PrepopulateBlockCache prepopulate_block_cache = PrepopulateBlockCache::kDisable;
 
   /// Bytes of the first automatic read-ahead, from which it doubles.
@@ -307,7 +315,7 @@ struct PlainTableOptions {
   size_t index_sparseness = 16;
   /// Advisory. Bytes.
   size_t huge_page_tlb_size = 0;
-  /// Form of keys in new tables.
+  /// Selects how new tables store keys.
   EncodingType encoding_type = kPlain;
   /// Advisory: point reads work all the same.
   bool full_scan_mode = false;

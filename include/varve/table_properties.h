@@ -25,7 +25,8 @@ namespace varve {
 
 struct ConfigOptions;
 
-/// Any bytes by name. The engine's own names start with "rocksdb."; those of a program should not.
+/// Properties by name; both may be any bytes. The engine's own names start with "rocksdb."; those
+/// of a program should not.
 using UserCollectedProperties = std::map<std::string, std::string>;
 
 /// Names under which the fields of TableProperties are stored, for programs that read the
@@ -155,17 +156,17 @@ class TablePropertiesCollectorFactory : public Customizable {
   virtual TablePropertiesCollector* CreateTablePropertiesCollector(Context context) = 0;
 };
 
-/// Sizes are bytes, times seconds since 1970 with 0 for unknown. Properties missing in a file keep
-/// the defaults below.
+/// Describes one table file. Sizes are in bytes; times are seconds since 1970, and 0 if unknown.
+/// Properties missing in a file keep the defaults below.
 struct VARVE_EXPORT TableProperties {
   /// Number of the file when it was created; with db_id and db_session_id its permanent identity.
   uint64_t orig_file_number = 0;
-  /// Data blocks with their trailers.
+  /// Bytes of data blocks as stored, with their trailers.
   uint64_t data_size = 0;
-  /// Bytes of index blocks, with those of filter blocks (filter_size) and their trailers not
-  /// included.
+  /// Bytes of all index blocks before compression, plus one block trailer. Filter blocks count in
+  /// filter_size instead.
   uint64_t index_size = 0;
-  /// 0: not partitioned.
+  /// Number of partitions of the index; 0: it is not partitioned.
   uint64_t index_partitions = 0;
   /// Bytes of the upper level of a partitioned index, included in index_size.
   uint64_t top_level_index_size = 0;
@@ -175,12 +176,14 @@ struct VARVE_EXPORT TableProperties {
   uint64_t index_value_is_delta_encoded = 0;
   /// Bytes of filter blocks; 0: the table has none.
   uint64_t filter_size = 0;
-  /// Before compression and prefix compression; keys include their 8-byte trailers.
+  /// Bytes of all keys and of all values before compression; keys are counted whole, with their 8
+  /// bytes of sequence number and type.
   uint64_t raw_key_size = 0;
   uint64_t raw_value_size = 0;
   /// Number of data blocks.
   uint64_t num_data_blocks = 0;
-  /// Blocks stored uncompressed because compression did not help, or was not tried.
+  /// Data blocks stored uncompressed because compression did not help, and because it was not
+  /// tried.
   uint64_t num_data_blocks_compression_rejected = 0;
   uint64_t num_data_blocks_compression_bypassed = 0;
   /// Blocks whose keys are spread evenly (BlockBasedTableOptions::uniform_cv_threshold). Varve
@@ -197,7 +200,7 @@ struct VARVE_EXPORT TableProperties {
   uint64_t num_range_deletions = 0;
   /// Format version of the file (BlockBasedTableOptions::format_version).
   uint64_t format_version = 0;
-  /// 0: variable.
+  /// Length of every key, where the format requires one length; 0: lengths vary.
   uint64_t fixed_key_len = 0;
   /// Number of the column family that the table was written for.
   uint64_t column_family_id = TablePropertiesCollectorFactory::Context::kUnknownColumnFamily;
@@ -217,8 +220,8 @@ struct VARVE_EXPORT TableProperties {
   uint64_t tail_start_offset = 0;
   /// 1 if keys have their timestamps, 0 if these were removed.
   uint64_t user_defined_timestamps_persisted = 1;
-  /// UINT64_MAX: unknown.
-  /// Largest and smallest sequence number of the entries when the table was written.
+  /// Largest and smallest sequence number of the entries when the table was written; UINT64_MAX if
+  /// unknown.
   uint64_t key_largest_seqno = UINT64_MAX;
   uint64_t key_smallest_seqno = UINT64_MAX;
   /// Restart intervals of data blocks and index blocks; 0 in files that do not say.
@@ -233,19 +236,20 @@ struct VARVE_EXPORT TableProperties {
   std::string db_host_id;
   /// Name of the column family that the table was written for.
   std::string column_family_name;
-  /// Empty: no filter.
+  /// Name of the filter's format (FilterPolicy::CompatibilityName); empty if there is no filter.
   std::string filter_policy_name;
   /// Names of the comparator, the merge operator and the prefix extractor with which it was
   /// written.
   std::string comparator_name;
   std::string merge_operator_name;
   std::string prefix_extractor_name;
-  /// Has the form "[name,name]".
+  /// Names of the collectors that observed the table, in the form "[name,name]".
   std::string property_collectors_names;
   /// Name of the codec of data blocks, and the options that it was used with.
   std::string compression_name;
   std::string compression_options;
-  /// Encoded samples of (sequence number, time).
+  /// Encoded pairs of a sequence number and the time at which it was assigned; empty if not
+  /// recorded.
   std::string seqno_to_time_mapping;
 
   /// Properties from collectors: as stored, and in readable form. The second is known only right
@@ -264,11 +268,12 @@ struct VARVE_EXPORT TableProperties {
   /// Returns the properties that Add() adds, by field name.
   std::map<std::string, uint64_t> GetAggregatablePropertiesAsMap() const;
 
-  /// Returns bytes of memory, including this object.
+  /// Returns the bytes of memory that the properties take, including this object.
   std::size_t ApproximateMemoryUsage() const;
 };
 
-/// Older functions for two counts; return 0 if absent.
+/// Return the number of deletions, and of merge operands, from properties as they are stored in the
+/// file; 0 if absent. Older forms of TableProperties::num_deletions and num_merge_operands.
 VARVE_EXPORT uint64_t GetDeletedKeys(const UserCollectedProperties& props);
 VARVE_EXPORT uint64_t GetMergeOperands(const UserCollectedProperties& props,
                                        bool* property_present);

@@ -111,7 +111,7 @@ struct ParsedEntryInfo {
   Slice timestamp;
   /// The write's place in the order of all writes.
   SequenceNumber sequence;
-  /// What the write did.
+  /// Kind of the entry.
   EntryType type;
 };
 

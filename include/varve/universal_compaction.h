@@ -8,6 +8,7 @@
 
 namespace varve {
 
+// Says when a merge that was started for the sizes of runs takes no further run.
 enum CompactionStopStyle : int {
   // Stops if the next run's size differs too much from that of the last one taken.
   kCompactionStopStyleSimilarSize,
@@ -15,8 +16,9 @@ enum CompactionStopStyle : int {
   kCompactionStopStyleTotalSize,
 };
 
-// DB::SetOptions changes them as one option, compaction_options_universal. Runs are looked at once
-// there are ColumnFamilyOptions::level0_file_num_compaction_trigger.
+// Settings of universal compaction, which is considered once there are
+// ColumnFamilyOptions::level0_file_num_compaction_trigger runs. DB::SetOptions changes them as one
+// option, compaction_options_universal.
 class CompactionOptionsUniversal {
  public:
   // Percent by which the next run may exceed the picked ones. Default: 1.
@@ -40,6 +42,7 @@ class CompactionOptionsUniversal {
   // than -1, or a positive number below the trigger, is NotSupported. Default: -1.
   int max_read_amp = -1;
 
+  // Selects the sizes that the next run is compared with. Default: the sum of those taken.
   CompactionStopStyle stop_style = kCompactionStopStyleTotalSize;
 
   // Moves instead of rewriting if inputs do not overlap. Default: false.

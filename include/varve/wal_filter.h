@@ -24,10 +24,10 @@ namespace varve {
 
 class WriteBatch;
 
-// DBOptions::wal_filter. What the filter decides is final: the database that was opened has written
-// the replayed records to tables, whatever avoid_flush_during_recovery says, and needs the logs no
-// more. An opening that is read-only asks the filter again each time. Repairs, secondaries, backups
-// and change streams do not ask it.
+// Set in DBOptions::wal_filter. A decision of the filter is final: an opening writes the replayed
+// records to tables, whatever avoid_flush_during_recovery says, and needs the logs no more. A
+// read-only opening asks the filter again each time. Repairs, secondaries, backups and change
+// streams do not ask it.
 //
 // Thread safety: one opening calls it from one thread at a time. An exception fails the opening.
 class VARVE_EXPORT WalFilter : public Customizable {

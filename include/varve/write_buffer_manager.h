@@ -23,7 +23,7 @@ namespace varve {
 class CacheCharge;
 struct WriteBufferManagerRep;
 
-// A database from the manager's view. For the engine.
+// A database as the manager sees it. The engine implements it; programs have no use for it.
 class WriteBufferUser {
  public:
   virtual ~WriteBufferUser() = default;
@@ -32,7 +32,8 @@ class WriteBufferUser {
   virtual bool FreeMemory() = 0;
 };
 
-// Thread-safe. A child of fork() has no databases of its parent.
+// Limits the memory of memtables of all databases that share it. Thread-safe. In a child of fork()
+// the databases of the parent no longer take part.
 class VARVE_EXPORT WriteBufferManager final {
  public:
   // buffer_size: bytes; 0 means no limit.

@@ -11,9 +11,9 @@
 //       });
 //
 // From then on "merge_operator=counters" is understood. Registered names take precedence over
-// built-in ones. Registries are used for comparators and compaction filters, which must live for
-// ever, and for merge operators, prefix extractors, filter policies, statistics, and the factories
-// of compaction filters, partitioners and checksums, which must have an owner.
+// built-in ones. A class that can be registered has a static function CreateFromString, whose
+// comment says so. Comparators and compaction filters must live for ever; objects of other classes,
+// such as merge operators, file systems, statistics and factories, must have an owner.
 
 #include <cstddef>
 #include <functional>
@@ -109,9 +109,9 @@ class VARVE_EXPORT ObjectLibrary {
   // Returns the name that the library was made with.
   const std::string& GetID() const { return id_; }
 
-  // Adds a factory. The returned reference lives as long as the library.
+  // Add a factory for objects of class T. A string as name matches itself alone; a PatternEntry
+  // matches its names and parts. The returned reference lives as long as the library.
   template <typename T>
-  // A string matches that name alone; a PatternEntry matches its names and parts.
   const FactoryFunc<T>& AddFactory(const std::string& name, const FactoryFunc<T>& factory) {
     return AddFactory(PatternEntry(name), factory);
   }
@@ -135,10 +135,10 @@ class VARVE_EXPORT ObjectLibrary {
   // classes. The second form counts the factories of one class.
   size_t GetFactoryCount(size_t* num_types) const;
   size_t GetFactoryCount(const std::string& type) const;
-  // Adds the names of the factories of a class, or the classes.
+  // Add to the set the names of the factories of a class, or the names of all classes.
   void GetFactoryNames(const std::string& type, std::unordered_set<std::string>* names) const;
   void GetFactoryTypes(std::unordered_set<std::string>* types) const;
-  // Logs all names.
+  // Writes the names of all factories to the log.
   void Dump(Logger* logger) const;
 
  private:
@@ -250,7 +250,8 @@ class VARVE_EXPORT ObjectRegistry {
     return Status::OK();
   }
 
-  // These include the factories of the parent.
+  // Do what the functions of the same names in ObjectLibrary do, for all libraries and for the
+  // parent.
   size_t GetFactoryCount(const std::string& type) const;
   void GetFactoryNames(const std::string& type, std::unordered_set<std::string>* names) const;
   void GetFactoryTypes(std::unordered_set<std::string>* types) const;

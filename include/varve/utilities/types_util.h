@@ -19,9 +19,10 @@
 
 namespace varve {
 
-// Sets *buf to the internal key for Seek (SeekForPrev) that comes before (after) all entries of the
-// user key. The user key includes its timestamp if the comparator has timestamps. InvalidArgument
-// if a pointer is null, or the key is shorter than a timestamp.
+// Set *buf to an internal key for a seek of NewTableIterator's result: the first function to one
+// that sorts before all entries of the user key, for Seek; the second to one that sorts after them,
+// for SeekForPrev. The user key includes its timestamp if the comparator has timestamps.
+// InvalidArgument if a pointer is null, or the key is shorter than a timestamp.
 VARVE_EXPORT Status GetInternalKeyForSeek(const Slice& user_key, const Comparator* comparator,
                                           std::string* buf);
 VARVE_EXPORT Status GetInternalKeyForSeekForPrev(const Slice& user_key,

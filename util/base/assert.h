@@ -18,6 +18,7 @@ inline constexpr bool kAssertions = true;
 
 namespace assertions {
 
+// Prints the violated condition with its place in the source, and aborts the process.
 [[noreturn]] inline void Fail(const char* rule, const char* file, int line) {
   std::fprintf(stderr, "%s:%d: broken: %s\n", file, line, rule);
   std::fflush(stderr);

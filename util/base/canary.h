@@ -153,13 +153,13 @@ enum class Canary : int {
   kKeepRefusedLock,
   // A rollback also gives up the transaction's snapshot.
   kRollbackDropsSnapshot,
-  // The limit on locks also counts against the locks of recovered transactions.
+  // The limit on the number of locks also counts those of recovered transactions.
   kLimitAdopted,
   // A search for a locked range looks at all of them instead of a path of the tree.
   kWalkAllRanges,
-  // A sleeper whose mutex failed goes on being used.
+  // A transaction that waits for a lock goes on using a mutex of the program whose call failed.
   kKeepFailedSleeper,
-  // A transaction whose section is abandoned, neither committed nor rolled back, releases its
+  // A prepared transaction that is destroyed, neither committed nor rolled back, releases its
   // locks.
   kUnlockUndecided,
   // Every family gets a block cache of its own instead of a shared one.

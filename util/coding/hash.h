@@ -37,8 +37,8 @@ struct Hash128 {
 // Returns the published 128-bit XXH3, for the unique ids of tables.
 [[nodiscard]] Hash128 XXH3Hash128(const char* data, size_t n, uint64_t seed);
 
-// The hash of filter keys is XXH3 as of xxHash 0.7.2, before its final definition; no input hashes
-// to the same value as with the published one.
+// The hash of filter keys is XXH3 as of xxHash 0.7.2, before its final definition: its results
+// differ from those of the published function.
 namespace key_hash {
 
 // The primes of xxHash.
@@ -75,7 +75,7 @@ inline constexpr uint64_t kSecretAt24 = 0x1f67b3b7a4a44072u;
   return h ^ (h >> 32);
 }
 
-// Hashes keys of other sizes.
+// Return the hash of keys that KeyHash64 does not compute inline.
 [[nodiscard]] uint64_t HashUpTo3(const char* data, size_t n);
 [[nodiscard]] uint64_t HashLong(const char* data, size_t n);  // Requires n > 32.
 

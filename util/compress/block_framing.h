@@ -18,12 +18,15 @@ namespace varve::block_framing {
 // except for Snappy, which stores its size itself.
 enum class OldPrefix : uint8_t { kVarint, kFixed64, kNone };
 
-// Removes the raw size from the front of *input.
+// Removes the raw size from the front of *input. `old` is the codec's form in format_version 0 and
+// 1. Returns Corruption if the bytes are no size, and NotSupported if those versions store none.
+// `codec` is the name for messages.
 Status TakeRawSize(const char* codec, uint32_t format_version, OldPrefix old, Slice* input,
                    uint64_t* raw_size);
 
 // Checks `raw_size` against the caller's limit and against `codec_bound`, the largest output that
-// the codec can make of the input; then gets that much memory from the sink.
+// the codec can make of the input; then sets *raw to that much memory of the sink. Returns
+// Corruption if a bound is exceeded, MemoryLimit if the sink refuses.
 Status AllocateRaw(const char* codec, uint64_t raw_size, uint64_t codec_bound, size_t limit_bytes,
                    BufferSink sink, char** raw);
 

@@ -12,7 +12,7 @@ namespace varve {
 // Thread safety: none.
 class AppendedBytes final : public FSWritableFile {
  public:
-  // Not owned.
+  // Appends to *bytes, which is not owned.
   explicit AppendedBytes(std::string* bytes) : bytes_(bytes) {}
   using FSWritableFile::Append;
   IOStatus Append(const Slice& data, const IOOptions&, IODebugContext*) override {

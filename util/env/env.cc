@@ -92,8 +92,8 @@ Status Env::NewMemoryMappedFileBuffer(const std::string&,
 }
 
 // A file may be deleted between the listing and the question for its size. Such a file is left out.
-// Any other error voids the whole answer, since a caller that sums sizes must not take a part for
-// the total.
+// After any other error the whole call fails, since a caller that sums sizes must not take a part
+// for the total.
 Status Env::GetChildrenFileAttributes(const std::string& dir, std::vector<FileAttributes>* result) {
   result->clear();
   std::vector<std::string> names;

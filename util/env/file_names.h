@@ -15,8 +15,8 @@ namespace varve {
 // LevelDB's end in ".ldb" and are only read.
 std::string LogFileName(const std::string& dbname, uint64_t number);
 std::string TableFileName(const std::string& dbname, uint64_t number);
-// Base name of the directory with tables that are about to move into a directory of tables, under
-// the names that they will have there.
+// Name and path of the staging directory within the directory of tables `tables`: it has files that
+// are about to move from there into `tables`, under the names that they will have.
 inline constexpr const char* kStagingBaseName = "ingest";
 std::string StagingDirectory(const std::string& tables);
 std::string LevelDbTableFileName(const std::string& dbname, uint64_t number);
@@ -55,13 +55,13 @@ std::string OldInfoLogFileName(const std::string& dbname, uint64_t micros,
                                const std::string& db_absolute_path = "",
                                const std::string& log_dir = "");
 
-// Parses the name of a directory entry (no '/'). Returns false for everything that the functions
-// above do not produce, apart from the width of numbers and from options under a temporary name
-// (see WriteOptionsFile); such files are not the database's. Sets *number to 0 for kinds
-// without one, and to the microseconds for LOG.old.*. Both table types are kTableFile, and options
-// being written are kTempFile.
+// Parses the name of a directory entry (no '/'). Returns true for names that the functions above
+// produce, with numbers of any width, and for that of an OPTIONS file that is being written (see
+// WriteOptionsFile), which is kTempFile. Returns false for all other names: such files are not the
+// database's. Sets *number to 0 for kinds without one, and to the microseconds for LOG.old.*.
+// Tables of both suffixes are kTableFile.
 bool ParseFileName(const Slice& name, uint64_t* number, FileType* type);
-// Like the function above, where logs begin with info_log_prefix instead of "LOG".
+// Does the same where names of information logs begin with info_log_prefix instead of "LOG".
 bool ParseFileName(const Slice& name, const Slice& info_log_prefix, uint64_t* number,
                    FileType* type);
 

@@ -21,6 +21,7 @@ class Statistics;
 // well. One thread at a time may use it.
 class FilePrefetcher {
  public:
+  // Default distances in bytes, and the default number of reads before the first read-ahead.
   static constexpr size_t kFirstReadahead = 8 * 1024;
   static constexpr size_t kLargestReadahead = 256 * 1024;
   static constexpr size_t kCompactionReadahead = 2 * 1024 * 1024;
@@ -65,7 +66,7 @@ class FilePrefetcher {
   FilePrefetcher(size_t first, size_t largest, uint64_t reads)
       : first_(first), largest_(largest), reads_(reads), next_(first) {}
 
-  // True if a read at the offset goes on, about, where the one before ended.
+  // True if a read at the offset starts where the one before ended, or shortly after.
   bool Continues(uint64_t offset) const;
   // True for reads that the system reads ahead itself.
   bool IsLarge(const RandomAccessFileReader& file, size_t n) const;

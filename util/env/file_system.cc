@@ -11,8 +11,8 @@
 
 namespace varve {
 
-// A request id belongs to whoever set it and may be gone before a copy is. So a copy owns a string
-// of its own and points at that, never at the original's.
+// A request id belongs to the caller of SetRequestId, and may be destroyed before a copy is. So a
+// copy owns a string of its own and points at that, never at the original's.
 IODebugContext::IODebugContext(const IODebugContext& other)
     : file_path(other.file_path),
       counters(other.counters),

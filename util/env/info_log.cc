@@ -271,6 +271,7 @@ IOStatus MoveAside(const Rotation& r, const std::string& fname, uint64_t now,
   return r.fs->RenameFile(fname, *old_name, options, nullptr);
 }
 
+// Deletes the oldest LOG.old files beyond keep_log_file_num. Failures are ignored.
 void DeleteOldest(const Rotation& r) {
   const IOOptions options;
   const std::string dir = DirectoryOfLogs(r, r.db_path);

@@ -14,6 +14,7 @@
 
 namespace varve {
 
+// Configures OpenInfoLog. The fields have the meaning of those in DBOptions.
 struct InfoLogOptions {
   InfoLogLevel level = INFO_LEVEL;
   // Bytes after which a new LOG is begun; 0 is never.

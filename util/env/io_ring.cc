@@ -112,8 +112,8 @@ void IoRingPool::InChild() {
 //   entries_      one request each        written here, read by the kernel
 //
 // This side stores its ends with release, and loads the completions' tail with acquire. Heads and
-// tails are free-running numbers; the masks make places of them. No one looks at the submissions'
-// head, because at most kEntries reads are pushed before all of them are over.
+// tails are free-running numbers; the masks make places of them. The submissions' head is never
+// read, because at most kEntries reads are pushed before all of them are over.
 #ifdef VARVE_IO_RING
 
 namespace {

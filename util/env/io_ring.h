@@ -29,6 +29,9 @@ struct RingRead {
   int32_t result;
 };
 
+// One instance of io_uring: a queue of submitted reads and a queue of results, both shared with the
+// kernel.
+//
 // Thread safety: none.
 class IoRing {
  public:

@@ -31,6 +31,7 @@ class MappedFile {
   // grown. Returns NotSupported if this file cannot be mapped with the guarantee that a store never
   // fails.
   virtual IOStatus Map(uint64_t offset, size_t bytes, char** base) = 0;
+  // Ends the mapping of a piece that Map returned; its bytes stay in the file.
   virtual void Unmap(char* base, size_t bytes) = 0;
   // Writes the parts, one behind the other, from `offset` on, where no piece is mapped. The file
   // grows if needed; a gap reads as zeros. Costs a system call, but no page fault, so it suits

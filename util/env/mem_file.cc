@@ -4,8 +4,9 @@
 // page that is durable is copied to saved_pages_ before it is first changed after a sync, so the
 // durable contents are the string up to durable_size_, with the saved pages put back.
 //
-// Bytes stored into mapped pieces are not seen as they are stored. They count as written: whoever
-// reads, cuts or syncs the file, or lets it crash, first copies them in (TakeStored).
+// Bytes stored into mapped pieces are not noticed when they are stored. They count as written:
+// every call that reads, cuts or syncs the file, or computes its state after a crash, first copies
+// them in (TakeStored).
 //
 // AfterCrash composes a result from durable and present contents. In chaos each page that differs
 // is new, old, zero or mixed by sectors, and the length lies anywhere between both; only a durable

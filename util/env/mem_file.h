@@ -26,7 +26,7 @@ enum class UnsyncedBytes {
   kKept,
 };
 
-// Thread-safe.
+// The contents of one file, with what a crash would leave of them. Thread-safe.
 //
 // The durable contents are stored as the durable size and the old contents of those durable pages
 // that were written or truncated since the sync. So a sync costs nothing per byte.

@@ -22,6 +22,8 @@ using ReadTimer = IOTimer<&IOStatsContext::read_nanos, &IOStatsContext::cpu_read
 // The requests of one file in the form that direct I/O wants, and their memory.
 class AlignedRequests {
  public:
+  // Widens each request to whole units of `alignment` bytes, with memory of its own. Returns
+  // Aborted if there is no memory.
   IOStatus Make(const FileReads& reads, size_t alignment);
   // Copies what was read to where it was wanted.
   void Deliver(std::span<FSReadRequest> requests);

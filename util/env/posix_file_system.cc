@@ -59,8 +59,8 @@ IOStatus RefuseBothDirectAndMapped(bool direct, bool mapped, const std::string& 
 }
 
 // Opens for writing; `extra` has the flags that determine how an existing file is treated.
-// O_NOFOLLOW: a link that somebody has placed at the name must not lead the database to overwrite
-// another file.
+// O_NOFOLLOW: a symbolic link that another user has placed at the name must not lead the database
+// to overwrite another file.
 IOStatus OpenForWriting(const std::string& fname, int extra, const FileOptions& options,
                         PosixFd* fd) {
   VARVE_RETURN_IF_ERROR(

@@ -142,6 +142,7 @@ class PosixWritableFile final : public FSWritableFile {
                     IODebugContext* dbg) override;
 
  private:
+  // Frees the space that was reserved and not written, which may be part of the file's size.
   IOStatus GiveBackPreallocation();
 
   const std::string path_;
@@ -175,6 +176,7 @@ class PosixMappedWritableFile final : public FSWritableFile {
  private:
   // Maps the piece after the current one, which may make the file longer.
   IOStatus MapNextPiece();
+  // Ends the mapping of the current piece; the next one begins behind it.
   void Unmap();
 
   const std::string path_;

@@ -11,7 +11,7 @@
 
 namespace varve {
 
-// See KernelCopySource.
+// Implements KernelCopySource::NewKernelCopy for files of the operating system.
 IOStatus NewPosixKernelCopy(const std::string& source, const std::string& target, uint64_t size,
                             std::unique_ptr<KernelCopy>* result);
 

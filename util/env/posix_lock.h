@@ -24,6 +24,7 @@ namespace varve {
 // Identifies a file independently of its name.
 using FileIdentity = std::pair<uint64_t, uint64_t>;
 
+// A lock that LockPosixFile has taken. It holds the descriptor that the kernel's lock belongs to.
 class PosixFileLock final : public FileLock {
  public:
   PosixFileLock(std::string path, PosixFd fd, FileIdentity identity);

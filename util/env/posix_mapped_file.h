@@ -15,6 +15,7 @@ namespace varve {
 // copy on write, compress, or use a server do not, and a store would end in a signal.
 bool MayMapBeside(const std::string& fname);
 
+// A MappedFile of the operating system. Its file system must be one that MayMapBeside accepts.
 class PosixMappedFile final : public MappedFile {
  public:
   PosixMappedFile(std::string path, PosixFd fd) : path_(std::move(path)), fd_(std::move(fd)) {}

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Every read goes through the same steps: the rate limiter is asked, if the options name a
-// priority; the time is taken, if anybody wants it; the bytes are read, in a loop because one call
-// may return fewer; and they are counted, by activity, temperature and level. Read adds that a file
-// which ends early is Corruption.
+// priority; the clock is read, if the thread or the statistics record times; the bytes are read, in
+// a loop because one call may return fewer; and they are counted, by activity, temperature and
+// level. Read adds that a file which ends early is Corruption.
 //
 //     ReadLoop       files that may be read at any offset; the result may lie outside of scratch
 //     ReadAligned    direct I/O: the aligned range around the wanted one, then a copy

@@ -23,7 +23,8 @@ class SharedHistogram;
 class Statistics;
 class SystemClock;
 
-// Thread-safe.
+// Reads one open file at any offset: applies the rate limiter, counts and times the reads, and
+// completes partial ones. Thread-safe.
 class RandomAccessFileReader {
  public:
   struct Options {
@@ -45,6 +46,7 @@ class RandomAccessFileReader {
 
   RandomAccessFileReader(std::unique_ptr<FSRandomAccessFile> file, std::string file_name,
                          const Options& options);
+  // Opens an existing file and sets *reader to a reader of it; null after an error.
   static IOStatus Open(FileSystem* fs, const std::string& fname, const FileOptions& file_options,
                        const Options& options, std::unique_ptr<RandomAccessFileReader>* reader);
 

@@ -203,7 +203,7 @@ IOStatus TableSpace::Delete(const std::string& path) {
     const auto most = static_cast<double>(total_) * trash_ratio_;
     waits = rate_ > 0 && static_cast<double>(trash_bytes_ + bytes) <= most;
   }
-  if (!waits || !Throw(path, bytes)) {
+  if (!waits || !MoveToTrash(path, bytes)) {
     s = options_.fs->DeleteFile(path, IOOptions(), nullptr);
     if (!s.ok() && !IsMissing(s)) return s;  // It is still there.
     if (s.ok()) Count(FILES_DELETED_IMMEDIATELY);
@@ -218,7 +218,7 @@ IOStatus TableSpace::Delete(const std::string& path) {
 //
 //   table --rename--> trash --Enqueue--> waits --timer--> (cut ...) deleted
 //     '<-----------rename-----'  no memory, or no timer
-bool TableSpace::Throw(const std::string& path, uint64_t bytes) {
+bool TableSpace::MoveToTrash(const std::string& path, uint64_t bytes) {
   const std::string trash = path + kTrashSuffix;
   if (!options_.fs->RenameFile(path, trash, IOOptions(), nullptr).ok()) return false;
   if (Enqueue(trash, bytes)) {
@@ -248,7 +248,7 @@ bool TableSpace::DeleteAtRate(const std::string& path) {
       !options_.fs->GetFileSize(path, IOOptions(), &bytes, nullptr).ok()) {
     return false;
   }
-  return Slice(path).ends_with(kTrashSuffix) ? Enqueue(path, bytes) : Throw(path, bytes);
+  return Slice(path).ends_with(kTrashSuffix) ? Enqueue(path, bytes) : MoveToTrash(path, bytes);
 }
 
 // Entries are deleted in the order of their numbers, so this waits for those that are queued now,

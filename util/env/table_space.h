@@ -80,16 +80,18 @@ class TableSpace final : public SstFileManager, private SharedTimer::Client, pri
     uint64_t number = 0;  // Ascending.
   };
 
-  // Called in a child of fork(), where nobody waits.
+  // Called in a child of fork(), where no file waits for its deletion.
   void InChild() override VARVE_NO_THREAD_SAFETY_ANALYSIS;
   uint64_t OnTime() noexcept override;
   // Deletes the next piece of the front of the queue. Sets *freed to the bytes that the disk
   // regained, or that are not waited for any more.
   void DeletePiece(uint64_t* freed);
-  // True if the file is deleted by truncations: it is large, and nobody else can be reading it.
+  // True if the file is deleted by truncations: it is large, has no other name, and no process has
+  // it open.
   bool IsCutBitByBit(const Trash& trash) const;
-  // Renames a table to trash and enqueues it. Returns true if it waits.
-  bool Throw(const std::string& path, uint64_t bytes);
+  // Renames a table to trash and enqueues it. Returns false if the caller must delete the table,
+  // under its old name.
+  bool MoveToTrash(const std::string& path, uint64_t bytes);
   // True if the file waits as trash already.
   bool Waits(const std::string& path);
   // Adds trash, and sees that the timer runs. Returns false if that is impossible: then nothing

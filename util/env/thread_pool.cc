@@ -4,7 +4,7 @@
 // 1. idle_ counts threads of threads_ that wait for a job or were just started for one; the others
 //    run a job. A job is taken only if the busy ones and the reserved ones leave room in the limit.
 // 2. A started thread counts as idle until it takes a job, so that two calls of Schedule do not
-//    start two threads for one job, and a job never waits for a thread that nobody starts.
+//    start two threads for one job, and each waiting job up to the limit has a thread.
 // 3. Jobs run without the mutex and may call the pool. Nothing is joined under it: a thread that
 //    ends moves itself to ended_, and the next caller of Schedule or SetLimit joins it, or the
 //    destructor.

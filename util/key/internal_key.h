@@ -46,7 +46,8 @@ enum ValueType : uint8_t {
   // Deletes a key that was written at most once since it was last deleted.
   kTypeSingleDeletion = 0x07,
   kTypeColumnFamilySingleDeletion = 0x08,  // log only
-  // Marks of two-phase commit: a section begins and ends, and a record commits it or rolls it back.
+  // Marks of two-phase commit: the updates of a prepared transaction stand between a begin and an
+  // end mark, and a later record commits the transaction or rolls it back.
   kTypeBeginPrepareXID = 0x09,            // log only
   kTypeEndPrepareXID = 0x0A,              // log only
   kTypeCommitXID = 0x0B,                  // log only
@@ -206,7 +207,8 @@ void AppendInternalKey(std::string* dst, const Slice& user_key, SequenceNumber s
   return a.size() < b.size() ? -1 : (a.size() > b.size() ? 1 : 0);
 }
 
-// Compares keys of usual size with a few loads, because a call would cost more than the comparison.
+// True if both have the same bytes. Keys of usual size are compared with a few loads, because a
+// call would cost more than the comparison.
 [[nodiscard]] inline bool EqualBytes(const Slice& a, const Slice& b) {
   const size_t n = a.size();
   if (n != b.size()) return false;

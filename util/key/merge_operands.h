@@ -97,7 +97,7 @@ class MergeOperands {
     slices_.resize(first + entries.size());
     for (size_t i = 0; i < entries.size(); i++) slices_[first + i] = entries[i].value();
   }
-  // Puts another base in the place of the one that was added; the caller keeps its bytes.
+  // Replace the base that was added, or add one, as it is: the caller keeps its bytes alive.
   void ReplaceBase(const Slice& value) { base_ = value; }
   void AddPinnedBase(const Slice& value) {
     base_ = value;
@@ -138,7 +138,7 @@ class MergeOperands {
   void DropAll();
 
   // --- Options of GetMergeOperands, which wants no value. Called with each operand; false ends the
-  // search. Null if no one is called. Not owned.
+  // search. Null: there is no such function. Not owned.
   const std::function<bool(Slice)>* continue_callback = nullptr;
   bool wants_value = true;
   // True if all operands are wanted and nothing is called to decide if there are enough.

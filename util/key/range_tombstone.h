@@ -136,17 +136,24 @@ class FragmentedTombstones {
   explicit FragmentedTombstones(const InternalKeyComparator& comparator)
       : comparator_(comparator) {}
 
+  // Fill in the fields, in this order, from tombstones that ascend by sequence number: the sequence
+  // numbers and timestamps; the bounds and each tombstone's extent; and the newest tombstone of
+  // each fragment, with the tree if tombstones overlap.
   void TakeTombstones(const std::vector<Tombstone>& input);
   void SetBounds(const std::vector<Tombstone>& input);
   void SetNewest();
   // Calls visit(node) for the nodes that hold a tombstone with that extent.
   template <typename Visit>
   void ForEachNode(const Extent& extent, Visit visit) const;
+  // Fills in node_begin_, node_ranks_ and newest_, for tombstones that overlap.
   void MakeTree();
   // Returns a rank below which all tombstones lie that a reader at `snapshot`, and as of `limit`,
   // may see.
   [[nodiscard]] Rank VisibleRanks(SequenceNumber snapshot, const TimestampLimit& limit) const;
+  // True if the tombstone's timestamp is within the limit.
   [[nodiscard]] bool IsWithin(Rank rank, const TimestampLimit& limit) const;
+  // Returns the newest tombstone that covers the fragment and that a reader at `snapshot`, and as
+  // of `limit`, sees; kNone if there is none.
   [[nodiscard]] Rank FindVisible(size_t fragment, SequenceNumber snapshot,
                                  const TimestampLimit& limit) const;
   [[nodiscard]] Slice timestamp(Rank rank) const {
@@ -262,17 +269,24 @@ class TombstoneSet {
     TimestampLimit limit;  // Points into limit_timestamp.
   };
 
+  // Returns *known_, which is made if it is null.
   Known& known();
+  // Does the work of MaxCoveringSeq if there are lists.
   SequenceNumber Lookup(const Slice& key, SequenceNumber snapshot);
+  // Does the work of HidesAll if the reader may see a tombstone newer than `newest`.
   bool HideTogether(const Slice& first, const Slice& last, bool last_is_exclusive,
                     SequenceNumber newest);
+  // True if the key is in [low, high) of *known_, so that `covering` holds for it.
   [[nodiscard]] bool InKnownInterval(const Slice& key) const;
+  // Sets the interval and `covering` of *known_ to those of the key.
   void MoveTo(const Slice& key);
   // Returns LowerBound, trying near the list's last position first.
   [[nodiscard]] size_t Reposition(const FragmentedTombstones& list, size_t position,
                                   const Slice& key) const;
+  // Shrink the known interval so that it begins, or ends, at the boundary or closer to the key.
   void RaiseLow(const Slice& boundary);
   void LowerHigh(const Slice& boundary);
+  // Replaces the smaller half of the lists by one that has their tombstones.
   void MergeSmallLists();
 
   InternalKeyComparator comparator_;

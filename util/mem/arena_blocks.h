@@ -51,9 +51,13 @@ class ArenaBlocks {
   [[nodiscard]] size_t bytes() const { return bytes_.load(std::memory_order_relaxed); }
 
  private:
+  // Adds a block to owned_, and its bytes to the sum; releases it and throws if there is no memory.
   const Block& Own(Block block);
+  // Gives a block back to where it came from.
   static void Release(const Block& block);
+  // Returns the next `size` bytes of the run, mapping a new run if it is used up.
   char* TakeFromRun(size_t size);
+  // Unmaps the part of the run that no block has.
   void FreeRestOfRun();
 
   size_t max_block_bytes_;

@@ -25,6 +25,7 @@ inline IOStatsContext* ThreadIOStats() {
   return stats != nullptr ? stats : FirstThreadIOStats();
 }
 
+// Adds to one of the calling thread's counters, unless the thread has set disable_iostats.
 template <uint64_t IOStatsContext::*kCounter>
 inline void AddIOCount(uint64_t n) {
   IOStatsContext* const stats = ThreadIOStats();

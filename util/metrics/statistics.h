@@ -25,8 +25,8 @@
 
 namespace varve {
 
-// Requires that `ticker` is one of the enumeration. Inlined, because every read calls it several
-// times.
+// Adds `n` to a ticker; does nothing if `statistics` is null. Requires that `ticker` is one of the
+// enumeration. Inlined, because every read calls it several times.
 [[gnu::always_inline]] inline void RecordTick(Statistics* statistics, uint32_t ticker,
                                               uint64_t n = 1) {
   if (statistics == nullptr) [[likely]]
@@ -39,6 +39,7 @@ namespace varve {
   }
 }
 
+// Adds a value, which is not a duration, to a histogram; does nothing if `statistics` is null.
 // Requires that `histogram` is one of the enumeration.
 inline void RecordInHistogram(Statistics* statistics, uint32_t histogram, uint64_t value) {
   if (statistics == nullptr) [[likely]]

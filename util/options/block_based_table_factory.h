@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Defines the only concrete table factory. It only carries options; the table code reads and writes
-// files. It owns the block cache that its users share if the options name none.
+// Defines the factory of block-based tables. It only carries options; the table code reads and
+// writes files. It owns the block cache that its users share if the options name none.
 
 #include <string>
 #include <unordered_map>

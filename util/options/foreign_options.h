@@ -8,13 +8,15 @@
 
 namespace varve {
 
+// Says whether an option that has no field here may be ignored.
 enum class ForeignVerdict : uint8_t {
   kUnknown,   // Not a name of RocksDB 7.8.3 to 11.9.
   kHarmless,  // The value asks for nothing that this engine lacks.
   kLacking,
 };
 
-// `struct_name` is that of an OptionTable.
+// Returns the verdict on an option of RocksDB and its value. `struct_name` is that of an
+// OptionTable.
 ForeignVerdict JudgeForeignOption(std::string_view struct_name, std::string_view name,
                                   std::string_view value);
 

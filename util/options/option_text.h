@@ -22,6 +22,7 @@ using OptionPairs = std::vector<std::pair<std::string, std::string>>;
 inline constexpr int kMaxOptionNesting = 16;
 inline constexpr size_t kMaxOptionTextBytes = size_t{16} << 20;
 
+// Returns `text` without the blanks at both ends.
 [[nodiscard]] std::string_view TrimOptionText(std::string_view text);
 
 // True for "{...}" whose first brace closes at the end.
@@ -44,6 +45,7 @@ Status ObjectId(std::string_view text, std::string* id);
 
 // Escapes backslash, '#', ':', newline and carriage return, so that a value fits on one line.
 [[nodiscard]] std::string EscapeOptionText(std::string_view raw);
+// Returns the text of which EscapeOptionText makes `escaped`.
 [[nodiscard]] std::string UnescapeOptionText(std::string_view escaped);
 
 // Parse decimal numbers, with an optional suffix K, M, G or T (either case) for powers of 1024.

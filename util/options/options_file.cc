@@ -470,7 +470,7 @@ Status ReadLogDirectory(FileSystem* fs, const std::string& file_name, std::strin
     if (piece.empty()) break;
   }
   // The remark with the absolute path stands before the option, and ends the search; wal_dir itself
-  // may be relative to a directory that nobody knows any more.
+  // may be relative to the working directory of an earlier process, which is not recorded.
   log_directory->clear();
   place->clear();
   constexpr std::string_view kField = "wal_dir=";

@@ -228,7 +228,7 @@ ColumnFamilyOptions DeriveColumnFamilyOptions(const ColumnFamilyOptions& given) 
   uint64_t& soft = cf.soft_pending_compaction_bytes_limit;
   if (hard > 0 && (soft == 0 || soft > hard)) soft = hard;
   cf.max_bytes_for_level_multiplier_additional.resize(static_cast<size_t>(cf.num_levels), 1);
-  // FIFO compaction would delete a family's data at that age, though nobody has asked for it.
+  // FIFO compaction would delete a family's data at that age, which must not happen by default.
   if (cf.ttl == kDefaultAge) {
     cf.ttl = cf.compaction_style == kCompactionStyleFIFO ? 0 : kThirtyDays;
   }

@@ -32,8 +32,8 @@ inline bool CompactsUnasked(const ColumnFamilyOptions& options) {
 DBOptions ForReading(const DBOptions& given);
 ColumnFamilyOptions ForReading(const ColumnFamilyOptions& given);
 
-// Fills: delayed_write_rate, bytes_per_sync if there is a rate limiter, max_background_flushes and
-// max_background_compactions (at least 1).
+// Does the same for the options of a database. Fills: delayed_write_rate, bytes_per_sync if there
+// is a rate limiter, max_background_flushes and max_background_compactions (at least 1).
 DBOptions DeriveDbOptions(const DBOptions& db_options);
 
 }  // namespace varve

@@ -11,7 +11,7 @@ namespace varve {
 // thread made before a load either is visible here, or that load sees what this thread stored
 // before the call; the other side needs std::atomic_signal_fence between the two. Costs a system
 // call. Returns false, without a fence, if the system has none, and always under the thread
-// sanitizer, which does not model it. Any thread.
+// sanitizer, which does not model it. Any thread may call it.
 [[nodiscard]] bool HeavyFence();
 
 // Prepares the process for HeavyFence, which otherwise does so at its first call. Returns false if

@@ -3,7 +3,7 @@
 
 // Counts the runnable threads of the machine that run only when no other thread wants a processor.
 // cpu_demand.h subtracts them from all that are runnable: background work yields to threads that
-// wait for a processor, but not to these, which run when nobody else wants to.
+// wait for a processor, but not to these, which themselves run only on an idle processor.
 //
 // The kernel has no such number, so the table of processes is read, a few of them at a time: a pass
 // over 300 processes takes half a second, and its result stands until the next pass ends.

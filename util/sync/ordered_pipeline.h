@@ -39,8 +39,8 @@ class OrderedPipeline {
     // Runs concurrently for several items. Null if there is nothing to prepare. If set, the owner
     // prepares items while it has to wait.
     std::function<Status(size_t place)> prepare;
-    // Runs in order, one item at a time. *weight is the item's, and is replaced by its actual
-    // weight.
+    // Runs in order, one item at a time. *weight is the weight that the item was pushed with; the
+    // stage replaces it by the actual one.
     std::function<Status(size_t place, uint64_t* weight)> finish;
   };
 

@@ -30,6 +30,7 @@ class SpinWait {
   // lost its core.
   explicit SpinWait(unsigned pause_rounds = 7) : pause_rounds_(pause_rounds) {}
 
+  // Waits for one round.
   void Once() {
     if (round_ < pause_rounds_) {
       for (unsigned i = 0; i < 1u << round_; i++) CpuPause();

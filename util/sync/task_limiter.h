@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Counts running tasks, up to a limit that several databases may share. Whoever was refused is not
-// remembered. Instead, when there may be room again, all clients of the process's timer
-// (SharedTimer) are woken. Each open database is one of them, and tries again what it wants to run.
+// Counts running tasks, up to a limit that several databases may share. Refused callers are not
+// recorded. Instead, when there may be room again, all clients of the process's timer (SharedTimer)
+// are woken. Each open database is one of them, and tries again what it wants to run.
 
 #include <atomic>
 #include <cstdint>
@@ -16,7 +16,7 @@
 
 namespace varve {
 
-// The limiter of NewConcurrentTaskLimiter. Thread safety: any thread.
+// The limiter of NewConcurrentTaskLimiter. Any thread may call any method.
 class TaskLimiter final : public ConcurrentTaskLimiter, private ForkWatch {
  public:
   TaskLimiter(const std::string& name, int32_t limit);
@@ -30,7 +30,7 @@ class TaskLimiter final : public ConcurrentTaskLimiter, private ForkWatch {
   // Counts one more task, unless the limit is reached; `force` ignores the limit. If it returns
   // false, the clients of SharedTimer are woken when that may have changed.
   bool Take(bool force);
-  // Counts one task less, and wakes those who wait.
+  // Counts one task less, and wakes the clients of SharedTimer if a caller was refused.
   void GiveBack();
   // True if Take without `force` would fail; arranges the same wake-up.
   bool MustWait();
@@ -48,7 +48,7 @@ class TaskLimiter final : public ConcurrentTaskLimiter, private ForkWatch {
   const std::string name_;
   std::atomic<int32_t> limit_;
   std::atomic<int32_t> outstanding_{0};
-  // True if somebody was refused since the last wake-up.
+  // True if a caller was refused since the last wake-up.
   std::atomic<bool> awaited_{false};
 };
 

@@ -6,8 +6,8 @@
 // exiting thread is removed.
 //
 // Invariants
-// 1. A pointer in a cell belongs to the cell. Whoever exchanges it out owns it: the thread, a
-//    scraper, or the thread's exit. So it is released once.
+// 1. A pointer in a cell belongs to the cell. The caller that exchanges it out owns it: the thread,
+//    a scraper, or the thread's exit. So it is released once.
 // 2. Cells do not move: a table grows by chunks. Only its thread adds a chunk, and frees the table
 //    at its exit, after taking it off the list under the mutex.
 // 3. Releasing calls the owner's function without the mutex, a limited number at a time, from an

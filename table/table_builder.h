@@ -55,8 +55,8 @@ struct TableBuildOptions {
   UserCollectedProperties added_properties;
 };
 
-// Thread safety: none. Ownership: borrows the file writer and every pointer of the options; the
-// caller syncs and closes the file after Finish.
+// Writes a table from entries in ascending order. Thread safety: none. Ownership: borrows the file
+// writer and every pointer of the options; the caller syncs and closes the file after Finish.
 class TableBuilder {
  public:
   // Returns NotSupported or InvalidArgument, naming the option, if no table can be written with
@@ -94,8 +94,9 @@ class TableBuilder {
   virtual uint64_t FileSize() const = 0;
   // Returns FileSize plus the bytes that are buffered.
   virtual uint64_t EstimatedFileSize() const = 0;
-  // True if EstimatedFileSize, once the pipeline is empty, is `bytes` or more: the answer depends
-  // on the entries alone. Waits for blocks in the pipeline only if they could change the answer.
+  // True if EstimatedFileSize will be `bytes` or more when all blocks are compressed, so that the
+  // answer depends on the entries alone and not on the threads. Waits for blocks that are still
+  // being compressed only if they could change the answer.
   virtual bool Reaches(uint64_t bytes) = 0;
   virtual uint64_t tail_size() const = 0;  // bytes after the last data block; valid after Finish
   // Returns the table's properties, which are complete after Finish.
@@ -110,7 +111,7 @@ class TableBuilder {
   virtual bool NeedsCompaction() const = 0;
 };
 
-// Returns the factory if its tables can hold range deletions; else one of block-based tables.
+// Returns `factory` if its tables can hold range deletions, else a factory of block-based tables.
 std::shared_ptr<const TableFactory> FactoryWithTombstones(
     const std::shared_ptr<const TableFactory>& factory);
 

@@ -44,7 +44,7 @@ struct TableOpenOptions {
   uint64_t file_number = 0;
   int level = -1;  // decides pinning of meta blocks; -1 if unknown
   SequenceNumber largest_seq =
-      kMaxSequenceNumber;          // from the MANIFEST: sets an external file's sequence
+      kMaxSequenceNumber;          // by the MANIFEST; all entries of an external file get it
   std::string expected_unique_id;  // 16 bytes or empty; compared if the table has an identity
   // False: keys have no timestamps, even if the comparator and the table's properties say
   // otherwise.
@@ -62,7 +62,8 @@ struct TableOpenOptions {
 struct TableIterOptions {
   bool for_compaction = false;  // uses a large fixed readahead and does not fill the cache
   bool skip_filters = false;
-  // True if the key's prefix can be used to skip tables and the caller wants prefix mode.
+  // Prefix mode: a seek to a key whose prefix the filter excludes may end without an entry. True if
+  // the key's prefix can be used to skip tables and the caller wants that mode.
   bool prefix_mode = false;
   // Readahead distance of a scan over several tables; 0 at its beginning. The iterator updates it.
   // May be null. Not owned, must outlive the iterator.
@@ -93,9 +94,9 @@ struct SalvageCount {
   Status first_error;        // error of the first skipped block
 };
 
-// Thread safety: every method may be called from any thread. Ownership: owned by the file's
-// metadata or the table cache; iterators and pinned values keep what they need of the block cache
-// but not the reader, which must outlive them.
+// An open table. Thread safety: every method may be called from any thread. Ownership: owned by the
+// file's metadata or the table cache; iterators and pinned values keep what they need of the block
+// cache but not the reader, which must outlive them.
 class TableReader {
  public:
   // Opens a table in the format that its last bytes name, whatever the factory is. Returns

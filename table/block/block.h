@@ -63,11 +63,11 @@ struct BlockEntryHeader {
   return static_cast<uint64_t>(limit - p) >= need ? p : nullptr;
 }
 
-// Thread safety: immutable, except that its entry index may be added.
+// A data block, uncompressed, with its entries and restart points. Either the bytes stay alone
+// where they were read to, or, for a block that may be searched often, everything is one piece of
+// memory: room for the cache's entry, the block, its entry index, its bytes.
 //
-// Either the bytes stay alone where they were read to, or, for a block that may be searched often,
-// everything is one piece of memory: room for the cache's entry, the block, its entry index, its
-// bytes.
+// Thread safety: immutable, except that its entry index may be added.
 class Block {
  public:
   Block(const Block&) = delete;
@@ -191,7 +191,7 @@ class Block {
   MemoryAllocator* allocator_ = nullptr;  // allocator of kBuffer's bytes, or of all of kOnePiece
   uint32_t owned_bytes_ = 0;              // bytes after front; for kBuffer, those it occupies
   uint8_t front_units_ = 0;
-  // Where the bytes lie.
+  // Says where the bytes lie.
   Home home_ = Home::kMapped;
   bool has_checksum_ = false;
   // The members from here on are what a search reads.

@@ -58,7 +58,7 @@ bool EntryIndexBuilder::Scan(const Slice& entries, size_t tail_bytes) {
   tail_bytes_ = tail_bytes;
   size_ = 0;
   wide_places_ = false;
-  if (entries.size() > UINT16_MAX || !ScanOffsets(entries) || !ScanPrefixes(entries)) return false;
+  if (entries.size() > UINT16_MAX || !ScanOffsets(entries) || !ScanWords(entries)) return false;
   ChooseWidth();
   return true;
 }
@@ -96,7 +96,7 @@ bool EntryIndexBuilder::ScanOffsets(const Slice& entries) {
          entries.size() / size_ >= EntryIndex::kEntryBytesMin;
 }
 
-bool EntryIndexBuilder::ScanPrefixes(const Slice& entries) {
+bool EntryIndexBuilder::ScanWords(const Slice& entries) {
   const char* const limit = entries.data() + entries.size();
   uint64_t word = 0;
   for (uint32_t i = 0; i < size_; i++) {
@@ -120,16 +120,16 @@ void EntryIndexBuilder::ChooseWidth() {
   constexpr uint32_t kAlikeMax = 3;
   const int shift = ShiftFor(8);
   uint32_t alike = 0;
-  wide_prefixes_ = false;
+  wide_words_ = false;
   for (uint32_t i = 1; i < size_; i++) {
     const bool same = (words_[i] - words_[0]) >> shift == (words_[i - 1] - words_[0]) >> shift;
     alike = same ? alike + 1 : 0;
-    if (alike >= kAlikeMax) wide_prefixes_ = true;
+    if (alike >= kAlikeMax) wide_words_ = true;
   }
 }
 
 bool EntryIndexBuilder::FitInto(size_t room) {
-  if (bytes() > room) wide_prefixes_ = false;
+  if (bytes() > room) wide_words_ = false;
   return bytes() <= room;
 }
 
@@ -139,20 +139,20 @@ void EntryIndexBuilder::Write(EntryIndex* index) const {
   // Scan has found entries, and the index was not written before.
   VARVE_ASSERT(size_ > 0 && index->size() == 0);
   const uint64_t base = words_[0];
-  const int shift = ShiftFor(wide_prefixes_ ? 16 : 8);
+  const int shift = ShiftFor(wide_words_ ? 16 : 8);
   uint64_t bits_in_use = 0;
   for (uint32_t i = 0; i < size_; i++) bits_in_use |= words_[i] - base;
   index->base_ = base;
   index->prefix_ = static_cast<uint16_t>(prefix_);
   index->shift_ = static_cast<uint8_t>(shift);
   index->exact_ = bits_in_use == 0 || std::countr_zero(bits_in_use) >= shift;
-  index->wide_prefixes_ = wide_prefixes_;
+  index->wide_words_ = wide_words_;
   index->wide_places_ = wide_places_;
   char* words = const_cast<char*>(index->words(size_));
   char* places = const_cast<char*>(index->places(size_));
   for (uint32_t i = 0; i < size_; i++) {
     const uint64_t word = (words_[i] - base) >> shift;
-    if (wide_prefixes_) {
+    if (wide_words_) {
       const auto wide = static_cast<uint16_t>(word);
       memcpy(words + size_t{i} * 2, &wide, sizeof(wide));
     } else {

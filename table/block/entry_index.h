@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Positions of the entries of a cached block, each with a word of its key that orders them. It is
-// built when a block is read for the second time; from then on a search reads a line or two of it
-// and then the entry it wants.
+// Defines the index of the entries of a cached block: the position of each entry, with a word of
+// its key that orders them. It is built when a block is read for the second time; from then on a
+// search reads one or two cache lines of it, and then the entry it wants.
 //
 //    block:   entry 0 | entry 1 | ... | entry n-1      keys share a prefix of `shared_prefix` bytes
 //    words:   w0 w1 ... w(n-1)     the next 8 key bytes, minus those of entry 0, shifted right
@@ -131,16 +131,17 @@ class EntryIndex {
  private:
   friend class EntryIndexBuilder;
 
-  // True if the prefixes come first: of the two arrays, the one with the larger elements does.
-  [[nodiscard]] bool prefixes_first() const { return wide_prefixes_ || !wide_places_; }
+  // True if the words lie before the offsets or lengths: the array with the larger elements comes
+  // first.
+  [[nodiscard]] bool words_first() const { return wide_words_ || !wide_places_; }
   // Returns the start of the words in an index of `n` entries.
   [[nodiscard]] const char* words(size_t n) const {
-    return reinterpret_cast<const char*>(this + 1) + (prefixes_first() ? 0 : n * 2);
+    return reinterpret_cast<const char*>(this + 1) + (words_first() ? 0 : n * 2);
   }
   // Returns the start of the offsets or lengths in an index of `n` entries.
   [[nodiscard]] const char* places(size_t n) const {
-    const size_t prefixes_bytes = wide_prefixes_ ? n * 2 : n;
-    return reinterpret_cast<const char*>(this + 1) + (prefixes_first() ? prefixes_bytes : 0);
+    const size_t words_bytes = wide_words_ ? n * 2 : n;
+    return reinterpret_cast<const char*>(this + 1) + (words_first() ? words_bytes : 0);
   }
   // Counts the words that are smaller than, and equal to, the wanted one, which must fit into Word.
   template <typename Word>
@@ -156,7 +157,7 @@ class EntryIndex {
   uint8_t tail_bytes_ = kInternalKeyTrailerBytes;
   std::atomic<bool> awaited_{false};
   bool exact_ : 1 = false;
-  bool wide_prefixes_ : 1 = false;  // 16 bits instead of 8
+  bool wide_words_ : 1 = false;  // 16 bits instead of 8
   bool wide_places_ : 1 = false;    // offsets of 16 bits instead of lengths of 8
 };
 
@@ -171,7 +172,7 @@ class EntryIndexBuilder {
   bool Scan(const Slice& entries, size_t tail_bytes);
   // Returns the size of the arrays after the index. Requires that Scan returned true.
   [[nodiscard]] size_t bytes() const {
-    return size_t{size_} * ((wide_prefixes_ ? 2 : 1) + (wide_places_ ? 2 : 1));
+    return size_t{size_} * ((wide_words_ ? 2 : 1) + (wide_places_ ? 2 : 1));
   }
   // Makes the arrays fit into `room`. Returns false if even the narrowest do not, and so there is
   // no index. Requires that Scan returned true.
@@ -186,8 +187,9 @@ class EntryIndexBuilder {
   // Records where entries begin. Returns false if the block is damaged, too large, or has too many
   // entries.
   bool ScanOffsets(const Slice& entries);
-  // Records the words of the entries, after the prefix that they share.
-  bool ScanPrefixes(const Slice& entries);
+  // Records the words of the entries: the eight bytes after the prefix that they share. Returns
+  // false if the block is damaged or its keys do not ascend.
+  bool ScanWords(const Slice& entries);
   // Chooses the bits of a word by how well they distinguish the entries.
   void ChooseWidth();
   // Returns by how much a distance from the first word is shifted to leave `bits` bits.
@@ -196,7 +198,7 @@ class EntryIndexBuilder {
   size_t tail_bytes_ = kInternalKeyTrailerBytes;
   uint32_t size_ = 0;
   size_t prefix_ = 0;
-  bool wide_prefixes_ = false;
+  bool wide_words_ = false;
   bool wide_places_ = false;
   // Offset and eight-byte word of each entry, before they are narrowed.
   uint16_t offsets_[EntryIndex::kEntriesMax];
@@ -269,13 +271,13 @@ inline void EntryIndex::Find(const Slice& key, uint32_t* begin, uint32_t* end) c
   }
   const uint64_t distance = word - base_;
   const uint64_t wanted = distance >> shift_;
-  if (wanted > (wide_prefixes_ ? UINT16_MAX : UINT8_MAX)) {
+  if (wanted > (wide_words_ ? UINT16_MAX : UINT8_MAX)) {
     *begin = *end = size_.load(std::memory_order_relaxed);
     return;
   }
   uint32_t smaller = 0;
   uint32_t equal = 0;
-  if (wide_prefixes_) {
+  if (wide_words_) {
     Count<uint16_t>(wanted, &smaller, &equal);
   } else {
     Count<uint8_t>(wanted, &smaller, &equal);

@@ -33,6 +33,8 @@ class BlockCacheKey {
 class BlockCacheKeyBase {
  public:
   BlockCacheKeyBase() = default;
+  // Returns the base for a table: a hash of its identity and size, or, if the properties lack a
+  // part of the identity, a number that is new in `cache`.
   [[nodiscard]] static BlockCacheKeyBase ForTable(const TableProperties& properties,
                                                   uint64_t file_size, Cache* cache);
 

@@ -104,13 +104,13 @@ class alignas(64) CacheShard final : private ForkWatch {
   // reference. Returns true if the entry was given up.
   bool Release(CacheEntry* entry, bool erase_if_last_ref);
   // Takes the entries with the key out of the table. Waits for readers, unless this thread is one,
-  // so that the object is deleted before the return if nobody references it.
+  // so that the object is deleted before the return if there is no reference to it.
   void Erase(const Slice& key, uint64_t hash) VARVE_EXCLUDES(mu_);
 
   // Changes the capacity, and evicts at once what exceeds it.
   void SetCapacity(size_t capacity);
   void SetStrict(bool strict) { strict_.store(strict, std::memory_order_relaxed); }
-  // Drops every entry that nobody references.
+  // Drops every entry without a reference.
   void EraseUnreferenced() VARVE_EXCLUDES(mu_);
 
   // Calls f(entry) for each entry of the table with the lock held, so that none leaves meanwhile.

@@ -23,7 +23,7 @@ CacheShards::CacheShards(size_t count, const CacheShardOptions& options,
 }
 
 void CacheShards::FreeWaiting(const CacheWaiting& some, size_t most) {
-  // Another thread is sweeping, and will free what this one would have: nobody waits here.
+  // Another thread is sweeping, and will free what this one would have, so this one does not wait.
   if (!sweep_mu_.TryLock()) return;
   CacheEntry* doomed = nullptr;
   // asked_ is the epoch at the last question whether readers have left. Readers that were inside

@@ -6,8 +6,8 @@
 //    the owner links past an entry (Unlink), or the owner cuts the chain in two (Split, while the
 //    table grows). Of these only the first is done by several threads.
 // 2. Unlinked entries and old arrays of buckets stay readable until every thread that may have seen
-//    them has left its epoch. So whoever walks a chain within an epoch never follows a pointer to
-//    freed memory.
+//    them has left its epoch. So a thread that walks a chain within an epoch never follows a
+//    pointer to freed memory.
 // 3. An entry is newer than all behind it in its chain. The first one of a key is the current one;
 //    an older one behind it is hidden, and its adder tells the owner.
 // 4. While the table grows, each old bucket is closed by exchanging its head for &closed_. A thread

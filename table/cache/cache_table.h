@@ -57,7 +57,8 @@ class CacheTable {
   // Called by the owner. Frees the replaced bucket arrays with a stamp smaller than `below`.
   void FreeOld(uint64_t below);
 
-  // Called by the owner. Calls f(entry) for the bucket's entries; f may remove its entry.
+  // Called by the owner. ForBucket calls f(entry) for the bucket's entries, and ForEach for all
+  // entries; f may remove its entry.
   template <typename F>
   void ForBucket(size_t bucket, F f) {
     owner_->AssertHeld();

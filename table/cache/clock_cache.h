@@ -93,7 +93,8 @@ class ClockCache final : public Cache {
   std::string GetPrintableOptions() const override;
 
  private:
-  // Requires that `entry` has its hash.
+  // Adds the entry for Insert and InsertEmbedded, or frees it and returns an error. Requires that
+  // `entry` has its hash.
   Status InsertEntry(CacheEntry* entry, const Slice& key, BlockSlot* slot, Handle** handle);
   [[nodiscard]] uint64_t HashOf(const Slice& key) const;
   [[nodiscard]] CacheShard& ShardOf(uint64_t hash) const {

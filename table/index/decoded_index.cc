@@ -14,8 +14,8 @@
 
 namespace varve {
 
-// Handles are checked against the file here, once, so that whoever reads a block by this index need
-// not. Separators out of order are no error: the index is then searched without words.
+// Handles are checked against the file here, once, so that reading a block by this index needs no
+// check. Separators out of order are no error: the index is then searched without words.
 Status DecodedIndex::Decode(const Slice& block, const IndexForm& form,
                             const InternalKeyComparator& icmp, uint64_t limit, const Slice& where,
                             std::unique_ptr<DecodedIndex>* index) {

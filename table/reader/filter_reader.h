@@ -98,6 +98,8 @@ class FilterReader {
   // too: partitions are found by key, and a prefix may begin in one and continue in the next.
   [[nodiscard]] bool PartitionMayMatch(const BlockReadContext& context, const Slice& internal_key,
                                        const Slice& prefix) const;
+  // Sets *root to the index of the partitions, from memory or through the block cache. Requires a
+  // partitioned filter.
   Status GetRoot(const BlockReadContext& context, HandleGuard<DecodedIndex>* root) const;
 
   const BlockStore* const store_;

@@ -131,6 +131,8 @@ class ProbeBatch {
   };
   // Chooses the tables whose blocks are read together, and reads them.
   void ReadTogether(std::span<TableBlocks> tables, BoundedArray<BlockReads, kProbesMax>* reads);
+  // Holds the table's blocks for the search: takes what ReadTogether has read, and reads the rest
+  // one by one. The error of a block goes to its Wanted::status.
   void TakeBlocks(const TableBlocks& table);
   [[nodiscard]] bool MayRead() const { return context_.options->read_tier != kBlockCacheTier; }
   void Search(Key* key, const Block& block, ValuePin* pin) const;

@@ -201,7 +201,7 @@ void TableIterator::SeekToLast() {
   if (!Settle() && !cursor_.corrupt()) PrevBlock();
 }
 
-// The seek itself is SeekIfMatches; the rest counts what it found, if anybody wants to know.
+// The seek itself is SeekIfMatches; the rest counts what it found, if there are statistics.
 void TableIterator::Seek(const Slice& target) {
   const bool sought = SeekIfMatches(target);
   Statistics* const statistics = store_->statistics;

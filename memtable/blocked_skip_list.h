@@ -25,6 +25,9 @@
 
 namespace varve {
 
+// An ordered set of entries of a memtable, to which entries are added and from which none is ever
+// removed.
+//
 // Thread safety: Insert and all reads may run in any number of threads at once. Reads write only
 // what other threads need not see: the lock of CopyLocked, and the order of a leaf's slots when one
 // is copied. README.md has the argument. Lifetime: entries and nodes lie in the arena, which
@@ -56,6 +59,8 @@ class BlockedSkipList {
   };
   // Most entries of one call of Insert.
   static constexpr size_t kTogether = 16;
+  // Result of Insert. kAll: all entries were linked. kIsThere: the internal key of an entry was
+  // there already. kThrew: linking an entry threw. The latter two end the call at that entry.
   enum class InsertResult : uint8_t { kAll, kIsThere, kThrew };
   // The contents of a leaf at one moment, in order.
   struct LeafCopy {
@@ -153,7 +158,7 @@ class BlockedSkipList {
  private:
   // Says if a search ends at or left of a key that equals the target.
   enum class Side : uint8_t { kAt, kBefore };
-  static constexpr uint32_t kMaxLevel = 15;
+  static constexpr uint32_t kMaxLevel = 15;  // level of the highest possible root; leaves are 0
   // All bits of LeafCopy::versions.
   static constexpr uint64_t kAllVersions = ~uint64_t{0};
   // Number of unordered slots from which a leaf is written back in order: in a walk, and in a

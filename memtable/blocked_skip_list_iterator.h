@@ -18,8 +18,8 @@
 
 namespace varve {
 
-// Entries added after their leaf was copied may be missing; all others are found. Thread safety:
-// none. Lifetime: the list outlives it.
+// Walks the entries of a list in both directions. Entries added after their leaf was copied may be
+// missing; all others are found. Thread safety: none. Lifetime: the list outlives it.
 class BlockedSkipListIterator final : public InternalIterator {
  public:
   explicit BlockedSkipListIterator(const BlockedSkipList& list) : list_(list) {}

@@ -55,8 +55,8 @@ constexpr uint64_t Make(uint32_t level, uint32_t sorted, uint32_t count, bool ti
 
 }  // namespace node_state
 
-// Lies in the arena, and is never freed before it. Readers look at it without a lock: they read
-// the state, then slots, then the state again (Stable, StillIs).
+// A node, which lies in the arena and is never freed before it. Readers look at it without a lock:
+// they read the state, then slots, then the state again (Stable, StillIs).
 class alignas(64) BlockedSkipList::Node {
  public:
   Node(uint32_t level, const MemEntry* low_key, uint64_t low_key_prefix)
@@ -74,8 +74,8 @@ class alignas(64) BlockedSkipList::Node {
     return now >> node_state::kVersionShift == seen >> node_state::kVersionShift &&
            (now & node_state::kRewriting) == 0;
   }
-  // Acquire and release: a reader that sees a slot of a later rewrite also sees the state that
-  // announced it.
+  // Returns slot `i`. Acquire and release: a reader that sees a slot of a later rewrite also sees
+  // the state that announced it.
   [[nodiscard]] Slot At(uint32_t i) const {
     return {prefixes[i].load(std::memory_order_acquire),
             offsets[i].load(std::memory_order_acquire)};
@@ -86,8 +86,8 @@ class alignas(64) BlockedSkipList::Node {
     prefixes[i].store(slot.prefix, std::memory_order_release);
     offsets[i].store(slot.offset, std::memory_order_release);
   }
-  // The holder of the lock calls this before it sets slots that are in use: a reader that sees one
-  // of its stores, all of them releases, sees this one.
+  // Announces to readers that slots in use will change. The holder of the lock calls this before it
+  // sets them: a reader that sees one of its stores, all of them releases, sees this one.
   void AnnounceRewrite(uint64_t seen) {
     VARVE_ASSERT((state.load(std::memory_order_relaxed) & node_state::kLocked) != 0);
     state.store(node_state::Make(node_state::Level(seen), 0, 0, /*ties_are_versions=*/true,

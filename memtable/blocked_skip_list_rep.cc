@@ -80,6 +80,7 @@ class BlockedSkipListRep final : public MemTableRep {
     MemEntry::Write(piece.data, entry.key, trailer, entry.value);
     return {list_.MakeTarget(entry.key, trailer), piece.offset, entry.value.size()};
   }
+  // Adds one entry to the list, and then to the index. Returns TryAgain if its key is there.
   Status Link(const BlockedSkipList::Addition& entry) {
     if (!list_.Insert(entry.target, entry.offset, entry.value_bytes)) [[unlikely]] {
       return IsThere();
@@ -87,10 +88,14 @@ class BlockedSkipListRep final : public MemTableRep {
     if (indexed_ && index_.InUse()) Index({&entry, 1});
     return Status::OK();
   }
+  // Does what Add does, for several entries.
   Status AddTogether(std::span<const MemTableEntry> entries);
+  // Adds entries that are in the list to the index.
   void Index(std::span<const BlockedSkipList::Addition> entries);
   // Estimates the number of entries when the table is full.
   [[nodiscard]] uint64_t EntriesWhenFull() const;
+  // Offers the lookup the versions of its key that are older than `internal_key`. Returns what Get
+  // returns.
   bool GetOlder(const Slice& internal_key, PointLookup* lookup) const;
 
   const InternalKeyComparator icmp_;

@@ -54,7 +54,8 @@ struct EntryTotals {
   }
 };
 
-// Never constructed: a pointer to one is the address of an entry's first byte.
+// An entry in memory. No object is constructed: a pointer to one is the address of the entry's
+// first byte.
 //
 // Thread safety: immutable once it was written, and its address was published to other threads.
 // Lifetime: that of the memory that it was written to, an arena.
@@ -67,7 +68,8 @@ class MemEntry {
     return VarintLength(user_key.size()) + user_key.size() + kInternalKeyTrailerBytes +
            VarintLength(value.size()) + value.size();
   }
-  // Requires BytesFor() bytes at `to`.
+  // Writes an entry to the BytesFor() bytes at `to`, and returns it. Requires that key and value
+  // are shorter than 4 GiB.
   static const MemEntry* Write(char* to, const Slice& user_key, uint64_t trailer,
                                const Slice& value) {
     VARVE_ASSERT(user_key.size() <= UINT32_MAX && value.size() <= UINT32_MAX);
@@ -103,7 +105,7 @@ class MemEntry {
     *value = Slice(p, value_bytes);
     return Slice(key, n + kInternalKeyTrailerBytes);
   }
-  // Prefetches usually the key and the start of the value.
+  // Prefetches the first 128 bytes, usually the key and the start of the value.
   void Prefetch() const {
     const char* const p = reinterpret_cast<const char*>(this);
     PrefetchLine(p);

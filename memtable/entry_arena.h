@@ -98,8 +98,8 @@ class EntryArena {
   static constexpr Place kUnitMask = 63;
   using PlaceList = std::unique_ptr<std::atomic<Place>[]>;
 
-  // Lies at the start of its block; it has its own cache line because every allocation writes
-  // `used`.
+  // The header at the start of each block. It has its own cache line because every allocation
+  // writes `used`.
   struct alignas(64) Header {
     [[nodiscard]] size_t RoundUp(size_t n) const { return (n + unit_mask) & ~unit_mask; }
 

@@ -58,6 +58,8 @@ class VectorIterator final : public InternalIterator {
   // The processor itself prefetches the lines of larger values.
   static constexpr size_t kFetchedBytesMax = 256;
 
+  // Gets the sorted entries for a seek. Returns false, with an error in status_, if there is no
+  // memory to sort them.
   bool Take() {
     valid_ = false;
     // Taken once: the reader's sequence number is older than its first seek, so nothing that is
@@ -67,11 +69,13 @@ class VectorIterator final : public InternalIterator {
                                   : Status::MemoryLimit("memtable: no memory to sort it in");
     return entries_ != nullptr;
   }
+  // Goes to entry `at`, or beyond the end if there is none.
   void To(size_t at) {
     at_ = at;
     valid_ = at < entries_->size();
     if (valid_) key_ = (*entries_)[at]->internal_key(&value_);
   }
+  // Goes to the entry before `end`, or beyond the beginning if there is none.
   void ToBefore(size_t end) {
     valid_ = end != 0;
     if (valid_) To(end - 1);
@@ -108,6 +112,7 @@ size_t VectorIterator::NextBatch(BatchEntry* out, size_t max) {
 
 }  // namespace
 
+// A part of the vector: places for offsets, 0 until one is stored.
 struct EntryVector::Block {
   Block(uint64_t entries_before, uint64_t places)
       : before(entries_before), size(places), offsets(std::make_unique<Place[]>(places)) {}

@@ -91,6 +91,7 @@ class EntryVector final : public MemTableRep {
   // Returns the block after `block`, creating it if needed; the first one comes after null. Throws
   // std::bad_alloc, with nothing changed.
   Block* BlockAfter(Block* block) VARVE_EXCLUDES(blocks_mu_);
+  // Adds the bytes and deletions to the totals; the entries are counted by their places.
   void Count(const EntryTotals& added);
   // True if there is nothing after the cursor.
   static bool AtEnd(const Cursor& cursor);

@@ -4,9 +4,9 @@
 // Holds state that inserting threads share: the position of the last insertion, and counters.
 //
 // Keys often arrive in ascending order, so the place of one insertion is near that of the last. The
-// hint is one position for all threads. Whoever gets its flag searches from there and moves it; a
-// thread that finds it taken does not wait, but searches from the top, which is correct in any
-// case.
+// hint is one position for all threads. A thread that gets its flag searches from there and moves
+// it; a thread that finds it taken does not wait, but searches from the top, which is correct in
+// any case.
 
 #include <atomic>
 #include <cstdint>

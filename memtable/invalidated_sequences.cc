@@ -16,8 +16,9 @@ namespace varve {
 
 namespace {
 
-// Thread safety: none. Entries of sequences that are added later may still be returned: a reader is
-// at a sequence that was published after them.
+// Walks the entries of `walk` whose sequences are not invalidated. Entries of sequences that are
+// invalidated later may still be returned: a reader is at a sequence that was published after them.
+// Thread safety: none.
 class IteratorWithout final : public InternalIterator {
  public:
   IteratorWithout(std::unique_ptr<InternalIterator> walk,
@@ -54,17 +55,17 @@ class IteratorWithout final : public InternalIterator {
   bool IsKeyPinned() const override { return walk_->IsKeyPinned(); }
 
  private:
-  // Every step asks this. Batches are not handed through, because what is void inside one would be
-  // shown.
-  bool IsVoid() const {
+  // True if the entry is to be left out; every step asks this. Batches are not handed through,
+  // because invalidated entries inside one would be shown.
+  bool IsInvalidated() const {
     return walk_->Valid() && invalidated_->Contains(UnpackSequence(ExtractTrailer(walk_->key())));
   }
   void PassForward() {
-    while (IsVoid()) walk_->Next();
+    while (IsInvalidated()) walk_->Next();
     Show();
   }
   void PassBackward() {
-    while (IsVoid()) walk_->Prev();
+    while (IsInvalidated()) walk_->Prev();
     Show();
   }
   void Show() {

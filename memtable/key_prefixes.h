@@ -13,8 +13,8 @@
 
 namespace varve {
 
-// Key prefixes ascend with keys; equal ones decide nothing. Under a comparator of the user all are
-// 0.
+// Computes the key prefixes of one memtable. Key prefixes ascend with keys; equal ones decide
+// nothing. Under a comparator of the user all are 0.
 //
 // Thread safety: immutable.
 class KeyPrefixes {

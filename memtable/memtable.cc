@@ -86,8 +86,9 @@ Status UserCodeThrew() {
 
 }  // namespace
 
-// Everything of a memtable that its functions share. Built at once, so that a memtable whose memory
-// ran out never exists in part.
+// Everything of a memtable that its functions share. It is built at once, so that a memtable whose
+// memory ran out never exists in part. The functions that add entries throw std::bad_alloc, and
+// what the comparator throws.
 struct MemTable::State {
   State(const InternalKeyComparator& comparator, const MemTableOptions& opts)
       : icmp(comparator),
@@ -110,26 +111,37 @@ struct MemTable::State {
     }
   }
 
+  // Adds key and prefix to the filter, as the options ask. Requires a filter.
   void AddToFilter(const Slice& user_key);
+  // True if the filter proves that no entry of the lookup's key is here. Requires a filter.
   bool FilterExcludes(const PointLookup& lookup) const;
   size_t MemoryUsage() const {
     return arena.MemoryUsage() + rep->MemoryUsage() + range_deletes.MemoryUsage() +
            (bloom.has_value() ? bloom->MemoryUsage() : 0) + sizeof(*this);
   }
+  // Reports the growth of MemoryUsage to the write buffer manager, if there is one.
   void Charge();
+  // Lowers first_seq to `seq`.
   void NoteFirst(SequenceNumber seq);
   void AddTombstone(const MemTableEntry& tombstone);
+  // Returns an iterator that leaves out invalidated entries, and verifies and hides checksums.
   std::unique_ptr<InternalIterator> NewIterator() const;
   [[nodiscard]] bool LeavesOut() const {
     return (special.load(std::memory_order_acquire) & kLeavesOut) != 0;
   }
+  // True if the representation's entries are what readers see.
   [[nodiscard]] bool ShowsAsStored() const { return !LeavesOut() && options.protection_bytes == 0; }
-  // Finds an entry that is not left out, and verifies its checksum.
-  bool GetAround(PointLookup* lookup) const;
+  // Does what Get of the representation does, but passes over entries that are left out, and
+  // verifies checksums.
+  bool GetByWalk(PointLookup* lookup) const;
+  // True if a table that holds `held` bytes should be switched.
   [[nodiscard]] bool IsFull(size_t held) const;
-  // Requires at most kAddedTogether entries, none of them a range tombstone.
+  // Adds entries to the filter and the representation. Requires at most kAddedTogether entries,
+  // none of them a range tombstone.
   Status AddPoints(std::span<const MemTableEntry> entries);
+  // Adds entries to the representation, each with a checksum behind its value.
   Status AddProtected(std::span<const MemTableEntry> entries);
+  // Adds points and range tombstones, any number of them.
   Status AddAll(std::span<const MemTableEntry> entries);
 
   const InternalKeyComparator icmp;
@@ -220,7 +232,7 @@ void MemTable::State::NoteFirst(SequenceNumber seq) {
 Status MemTable::Add(SequenceNumber seq, ValueType type, const Slice& key, const Slice& value) {
   State& state = *state_;
   VARVE_RETURN_IF_ERROR(CheckSize(key, value));
-  // Noted before the entry is in, so that the bound holds for whoever sees the entry.
+  // Noted before the entry is in, so that the bound holds for every thread that sees the entry.
   state.NoteFirst(seq);
   try {
     if (type == kTypeRangeDeletion) [[unlikely]] {
@@ -344,7 +356,7 @@ std::unique_ptr<InternalIterator> MemTable::State::NewIterator() const {
 }
 
 // Searches by a walk: neither the index nor lists of operands handle left-out entries or checksums.
-bool MemTable::State::GetAround(PointLookup* lookup) const try {
+bool MemTable::State::GetByWalk(PointLookup* lookup) const try {
   const std::unique_ptr<InternalIterator> it = NewIterator();
   for (it->Seek(lookup->internal_key()); it->Valid(); it->Next()) {
     if (!icmp.EqualKey(icmp.KeyOf(it->key()), lookup->key())) break;
@@ -365,7 +377,7 @@ bool MemTable::Get(PointLookup* lookup) const {
   // One load tells of everything that makes a look-up more than a search.
   if (state.special.load(std::memory_order_acquire) != 0) [[unlikely]] {
     state.range_deletes.Cover(lookup);
-    if (!state.ShowsAsStored()) return state.GetAround(lookup);
+    if (!state.ShowsAsStored()) return state.GetByWalk(lookup);
   }
   if (state.bloom.has_value() && state.FilterExcludes(*lookup)) return lookup->EndIfCovered();
   return state_->rep->Get(lookup);

@@ -43,6 +43,9 @@ struct MemTableOptions {
   std::shared_ptr<WriteBufferManager> write_buffer_manager;  // May be null.
 };
 
+// Holds the entries and range tombstones that were added to it, until they are flushed to a table
+// file.
+//
 // Thread safety: Add may run in several threads at once; reads need no lock and may run
 // concurrently with it. A reader sees every entry whose Add returned before the read's sequence was
 // published. LeaveOut, CopyTo and Freeze have requirements of their own.
@@ -50,6 +53,7 @@ struct MemTableOptions {
 // Ownership: shared (std::shared_ptr) by the column family, super-versions and iterators.
 class MemTable {
  public:
+  // Creates an empty memtable. Throws std::bad_alloc.
   MemTable(const InternalKeyComparator& icmp, const MemTableOptions& options, uint64_t id);
   ~MemTable();
   MemTable(const MemTable&) = delete;
@@ -114,6 +118,8 @@ class MemTable {
   // Must be called once, when the table stops taking writes (all Adds have returned).
   void Freeze();
 
+  // Returns the number given at creation. Of two memtables of a family, the one with the larger
+  // number is newer.
   uint64_t id() const { return id_; }
   uint64_t entry_count() const;     // Number of point entries and range tombstones.
   uint64_t deletion_count() const;  // Number of point deletions.
@@ -140,6 +146,7 @@ class MemTable {
   void SetWriteBufferBytes(size_t bytes);
   SequenceNumber first_seq() const;     // Oldest sequence that was added, 0 if empty.
   SequenceNumber earliest_seq() const;  // No entry older than this can be here.
+  // Sets earliest_seq(). Must be called before the table is shared.
   void set_earliest_seq(SequenceNumber seq);
   // Estimates the number of entries and bytes within [begin, end) of keys, without timestamps.
   void ApproximateStats(const Slice& begin, const Slice& end, uint64_t* entries,

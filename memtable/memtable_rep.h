@@ -31,6 +31,7 @@ namespace varve {
 // that has returned. Lifetime: the arena outlives it, and it outlives its iterators.
 class MemTableRep {
  public:
+  // Number of entries that one Add takes at most.
   static constexpr size_t kAddedTogether = 16;
 
   MemTableRep() = default;
@@ -48,6 +49,7 @@ class MemTableRep {
   virtual bool Get(PointLookup* lookup) const = 0;
   // Prefetches memory that a Get of each of these probably touches.
   virtual void Prefetch(std::span<PointLookup* const> /*lookups*/) const {}
+  // Returns an iterator over all entries. The representation must outlive it.
   [[nodiscard]] virtual std::unique_ptr<InternalIterator> NewIterator() const = 0;
 
   // True if the first read after an addition sorts the entries, which takes time and memory in
@@ -64,6 +66,7 @@ class MemTableRep {
   [[nodiscard]] virtual size_t MemoryUsage() const = 0;
 
  protected:
+  // Returns the error for an entry whose internal key is there.
   static Status IsThere() {
     return Status::TryAgain("memtable: the key is there with the same sequence number");
   }
@@ -111,8 +114,8 @@ inline constexpr const MemTableRepType* kMemTableReps[] = {
     &kVectorRep,
 };
 
-// Returns null if there is none of that name. RocksDB's hash lists promise less than the default
-// list, which is built for them.
+// Returns the kind of that name, or null. The names of RocksDB's hash lists stand for the default
+// list, which can do all that those can.
 [[nodiscard]] inline const MemTableRepType* FindMemTableRep(std::string_view name) {
   if (name == HashSkipListRepFactory::kNickName() || name == HashLinkListRepFactory::kNickName()) {
     return &kBlockedSkipListRep;

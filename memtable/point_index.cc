@@ -19,14 +19,18 @@ namespace varve {
 
 namespace {
 
+// The first table is built after kReadsAtLeast reads, and after one read for every kEntriesPerRead
+// entries of the list.
 constexpr uint64_t kReadsAtLeast = 64;
 constexpr uint64_t kEntriesPerRead = 16;
-constexpr size_t kMinSlots = 256;
+constexpr size_t kMinSlots = 256;  // cells of the smallest table
 // Keys chosen to collide disable the index, but do not slow the table.
 constexpr size_t kMaxProbes = 256;
 
 }  // namespace
 
+// A hash table of a fixed size, with linear probing. A cell has the upper half of the hash and the
+// offset of the key's newest entry.
 struct PointIndex::Table {
   using Cell = std::atomic<uint64_t>;
 
@@ -127,7 +131,7 @@ void PointIndex::Added(const Slice& user_key, uint64_t trailer, ArenaOffset offs
       StartBuild(std::max<uint64_t>(2 * used, std::min<uint64_t>(4 * used, entries_at_most)));
     }
   }
-  // Each addition moves the build on by a leaf, so that it ends, and nobody waits for all of it.
+  // Each addition moves the build on by a leaf, so that it ends, and no thread waits for all of it.
   if (building_.load(std::memory_order_relaxed) != nullptr) BuildStep();
 }
 

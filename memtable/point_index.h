@@ -20,8 +20,9 @@
 
 namespace varve {
 
-// Costs nothing until a table has been read about once for every sixteen entries. Then readers and
-// writers fill it, a leaf of the list each, and it serves point reads once it is complete.
+// The hash index of one memtable. It costs nothing until the memtable has been read about once for
+// every sixteen entries. Then readers and writers fill it, a leaf of the list each, and it serves
+// point reads once it is complete.
 //
 // Thread safety: all methods may be called from any thread. Find waits for nothing; Added waits at
 // most for one leaf's lock. Lifetime: the list must outlive it.
@@ -40,7 +41,8 @@ class PointIndex {
   Answer Find(const PointLookup& lookup, const MemEntry** entry) const;
   // Prefetches the memory that Find of each of these touches first.
   void Prefetch(std::span<PointLookup* const> lookups) const;
-  // True if there is a table to add to. A caller checks this after the list has its entry.
+  // True if there is a table that Added must add to. A caller checks this after the list has its
+  // entry.
   bool InUse() const {
     // Acquire, in this order: a table that is no longer building is complete.
     return building_.load(std::memory_order_acquire) != nullptr ||
@@ -54,13 +56,14 @@ class PointIndex {
   // the final number of entries.
   void Added(const Slice& user_key, uint64_t trailer, ArenaOffset offset, uint64_t entries_at_most);
 
+  // Returns the bytes of all tables, those that were replaced included.
   size_t MemoryUsage() const { return bytes_.load(std::memory_order_relaxed); }
 
  private:
   struct Table;
 
-  // Returns false if there is no room, or if the comparator threw, after which the table must not
-  // be used.
+  // Makes the entry that of its key in `table`, unless that has a newer one. Returns false if there
+  // is no room, or if the comparator threw, after which the table must not be used.
   bool Put(Table* table, const Slice& user_key, uint64_t trailer, uint64_t hash,
            ArenaOffset offset) const noexcept;
   // True if `entry`, an internal key, is newer than another version of its key.

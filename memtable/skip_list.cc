@@ -24,7 +24,8 @@ constexpr uint64_t kSampledNodes = 256;
 
 }  // namespace
 
-// Never constructed: a pointer to one is the address of its entry.
+// A node: its links, highest level first, and the entry behind them. No object is constructed: a
+// pointer to one is the address of its entry.
 class SkipList::Node {
  public:
   using Links = std::atomic<Node*>;

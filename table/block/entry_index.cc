@@ -25,6 +25,8 @@ struct ParsedKey {
   size_t key_bytes;  // bytes of the whole key
 };
 
+// Parses the key of the entry at `p`, and sets *next to the end of the entry. Returns false if it
+// is damaged.
 bool ParseKey(const char* p, const char* limit, size_t tail_bytes, ParsedKey* key,
               const char** next) {
   BlockEntryHeader header;

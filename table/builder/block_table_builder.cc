@@ -50,6 +50,8 @@
 namespace varve {
 namespace {
 
+// The functions below return the options of the builder's parts, made from those of the table.
+
 BlockWriter::Options WriterOptions(const BlockTableBuildOptions& options, uint32_t base_context) {
   BlockWriter::Options result;
   result.checksum = options.table.checksum;

@@ -15,6 +15,8 @@ namespace {
 // Each entry is preceded by a few bytes of lengths.
 constexpr uint64_t kLengthsBytes = 4;
 
+// Ends a block that has `size` bytes, or that the next entry would make larger than that although
+// no more than `deviation` percent of it are free.
 class BySize final : public FlushBlockPolicy {
  public:
   BySize(uint64_t size, int deviation, const BlockBuilder& block)

@@ -187,6 +187,7 @@ class alignas(64) CacheShard final : private ForkWatch {
   void Remove(CacheEntry* entry) VARVE_REQUIRES(mu_);
   // Unlinks an entry from the table and clears its slot.
   void LeaveTable(CacheEntry* entry) VARVE_REQUIRES(mu_);
+  // Clears the slot that refers to the entry, if there is one.
   static void TakeSlotBack(CacheEntry* entry);
   // Makes an entry wait to be freed. Requires that it is retired and not in the table.
   void Retire(CacheEntry* entry) VARVE_REQUIRES(mu_);

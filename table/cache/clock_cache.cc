@@ -31,6 +31,8 @@ constexpr size_t kWaitingBytes = 1024 * 1024;
 // The seed is fixed: keys are hashes of file identities already, which no outsider chooses.
 constexpr uint64_t kDefaultSeed = 0x5aa5d0c34b1e96f7;
 
+// Returns the shard bits for a capacity: as many as leave each shard kAutomaticShardBytesMin, but
+// no more than kAutomaticShardBitsMax.
 int AutomaticShardBits(size_t capacity) {
   int bits = 0;
   for (size_t shards = capacity / kAutomaticShardBytesMin; shards > 1; shards /= 2) bits++;
@@ -48,6 +50,7 @@ Cache::Handle* HandleOf(CacheEntry* entry) {
   return reinterpret_cast<Cache::Handle*>(entry);
 }
 
+// Returns null if the options are not valid.
 std::shared_ptr<Cache> MakeCache(const LRUCacheOptions& options, size_t entry_charge,
                                  const char* name) {
   if (options.num_shard_bits > kShardBitsMax || options.secondary_cache != nullptr ||

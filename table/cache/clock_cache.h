@@ -103,6 +103,7 @@ class ClockCache final : public Cache {
   }
   [[nodiscard]] CacheShardOptions ShardOptions(const LRUCacheOptions& options,
                                                size_t entry_charge) const;
+  // Returns one shard's share of the capacity, rounded up.
   [[nodiscard]] size_t ShareOf(size_t capacity) const;
 
   // The high bits of a hash select the shard.

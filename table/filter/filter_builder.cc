@@ -30,6 +30,7 @@
 namespace varve {
 namespace {
 
+// Returns the size of a filter block with that many entries.
 size_t BlockBytes(FilterBuilder::Kind kind, size_t entries, const BloomDesign& design) {
   if (kind == FilterBuilder::Kind::kRibbon) {
     const RibbonLayout layout = RibbonLayoutFor(entries, design);

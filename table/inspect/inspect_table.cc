@@ -32,6 +32,7 @@ namespace {
 constexpr char kVersionProperty[] = "rocksdb.external_sst_file.version";
 constexpr char kSequenceProperty[] = "rocksdb.external_sst_file.global_seqno";
 
+// One call of InspectTable. Fills in *table step by step.
 class Inspection {
  public:
   Inspection(const InspectOptions& options, InspectedTable* table)

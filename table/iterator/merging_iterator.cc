@@ -92,6 +92,8 @@ struct SourceOrder {
   }
 };
 
+// True if a forward walk meets `a` before `b`: of equal internal keys, the one of the child with
+// the smaller index.
 template <KeyOrder kOrder>
 struct ComesFirst {
   SourceOrder<kOrder> order;

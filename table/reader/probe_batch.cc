@@ -137,6 +137,7 @@ class ProbeBatch {
   [[nodiscard]] bool MayRead() const { return context_.options->read_tier != kBlockCacheTier; }
   void Search(Key* key, const Block& block, ValuePin* pin) const;
   void GoOn(Key* key, size_t pos) const;
+  // Ends the key's search in this table; with an error its lookup fails.
   static void Conclude(Key* key, const Status& s);
 
   const std::span<const TableProbe> probes_;

@@ -86,6 +86,7 @@ class TableOpener {
     return it == metaindex_.end() ? BlockHandle() : it->second;
   }
   [[nodiscard]] MetaResidency Residency(bool partitioned) const;
+  // True if the reader keeps all partitions of the index and the filter.
   [[nodiscard]] bool PinsPartitions() const;
   [[nodiscard]] bool IsPinned(PinningTier tier, bool fallback) const;
   [[nodiscard]] bool high_priority() const {

@@ -29,6 +29,7 @@ struct alignas(std::max_align_t) Spare {
 std::array<Spare, kSpares> spares;
 std::array<std::atomic<bool>, kSpares> spare_taken;
 
+// An iterator without entries, which reports a status.
 class NothingIterator final : public Iterator {
  public:
   explicit NothingIterator(Status status) : status_(std::move(status)) {}

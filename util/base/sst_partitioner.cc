@@ -16,6 +16,7 @@ namespace varve {
 
 namespace {
 
+// Ends a table wherever the first prefix_bytes bytes of the key change.
 class FixedPrefixPartitioner final : public SstPartitioner {
  public:
   explicit FixedPrefixPartitioner(size_t prefix_bytes) : prefix_bytes_(prefix_bytes) {}

@@ -128,6 +128,7 @@ uint64_t HashUpTo240(const char* data, size_t n) {
   return Finish(sum + Mix(data + n - 16, 119));
 }
 
+// Adds the stripe at `p` to the lanes, mixed with the secret from offset `secret` on.
 void AddStripe(const char* p, size_t secret, uint64_t lanes[kLanes]) {
   for (size_t i = 0; i < kLanes; i++) {
     const uint64_t value = DecodeFixed64(p + 8 * i);

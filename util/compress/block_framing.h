@@ -30,7 +30,7 @@ Status TakeRawSize(const char* codec, uint32_t format_version, OldPrefix old, Sl
 Status AllocateRaw(const char* codec, uint64_t raw_size, uint64_t codec_bound, size_t limit_bytes,
                    BufferSink sink, char** raw);
 
-// Returns Corruption with the message "<codec>: <what>".
+// Returns Corruption with the message "<codec> block: <what>".
 [[nodiscard]] Status BadBlock(const char* codec, const char* what);
 
 // Return the codec if it is built in, else nullptr.

@@ -49,6 +49,7 @@ struct Compressor {
   int dict_level = 0;
   std::unique_ptr<ZSTD_CDict, FreeZstd> digested;
 
+  // Makes the context use the dictionary; an empty one: none. Returns false on failure.
   bool UseDict(const Slice& wanted, int level) {
     if (wanted.empty()) return !ZSTD_isError(ZSTD_CCtx_refCDict(context.get(), nullptr));
     if (digested == nullptr || dict_level != level || wanted != Slice(dict)) {
@@ -60,6 +61,7 @@ struct Compressor {
   }
 };
 
+// The counterpart of Compressor.
 struct Decompressor {
   std::unique_ptr<ZSTD_DCtx, FreeZstd> context;
   std::string dict;
@@ -158,6 +160,8 @@ class Zstd final : public Codec {
   }
 };
 
+// True if the lengths are those of samples within `samples`, and their number is one that the
+// library takes.
 bool SamplesFit(const Slice& samples, const std::vector<size_t>& lengths) {
   size_t left = samples.size();
   for (const size_t length : lengths) {

@@ -59,6 +59,7 @@ const char* LevelTag(InfoLogLevel level) {
   return "";
 }
 
+// Returns the formatted text, truncated to kLongestEntry, without line feeds at its end.
 std::string FormatText(const char* format, va_list ap) {
   std::string text(kUsualEntry, '\0');
   va_list again;

@@ -72,6 +72,7 @@ class MemFile {
   void TakeStored() const VARVE_REQUIRES(mutex_);
   // Saves the durable contents of every page that overlaps [begin, end).
   void SaveDurable(uint64_t begin, uint64_t end) const VARVE_REQUIRES(mutex_);
+  // Returns the contents of the last Sync.
   std::string DurableContents() const VARVE_REQUIRES(mutex_);
 
   mutable Mutex mutex_{lock_ranks::kMemFile};

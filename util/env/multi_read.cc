@@ -89,6 +89,8 @@ class AsyncReads {
     void* handle = nullptr;         // the file system's
     IOHandleDeleter delete_handle;
   };
+  // Called by the file system when a read is over: stores its result, and marks it as done. `arg`
+  // is the Read.
   static void Take(FSReadRequest& answered, void* arg);
 
   FileSystem* fs_ = nullptr;

@@ -16,6 +16,7 @@ namespace varve {
 
 namespace {
 
+// Sets read->result to the number of bytes read, or to the negative errno.
 void ReadOne(RingRead* read) {
   ssize_t got = 0;
   do {

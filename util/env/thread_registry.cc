@@ -20,6 +20,7 @@ namespace varve {
 
 namespace {
 
+// The present work of one thread.
 struct Record {
   uint64_t id = 0;
   ThreadStatus::ThreadType type = ThreadStatus::USER;

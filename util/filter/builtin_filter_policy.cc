@@ -62,6 +62,8 @@ std::string_view NextPart(std::string_view* rest) {
   return part;
 }
 
+// Parses "bloomfilter:BITS[:FLAG]", "ribbonfilter:BITS[:LEVEL]" or the compatibility name. Returns
+// null for other text.
 std::shared_ptr<const FilterPolicy> ParsePolicy(std::string_view text) {
   using Kind = BuiltinFilterPolicy::Kind;
   if (text == BuiltinFilterPolicy::kCompatibilityName()) {

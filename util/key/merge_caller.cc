@@ -16,7 +16,8 @@ namespace varve {
 
 namespace {
 
-// A slice of memory that the operator itself owns may be gone when the result is read. The check
+// True if the slice lies in the base or in an operand, as a result that is given as a slice must: a
+// slice of memory that the operator itself owns may be gone when the result is read. The check
 // costs a pass over the operands, hence only in builds with assertions.
 #ifndef NDEBUG
 bool IsOneOf(const Slice& slice, const Slice* base, const std::vector<Slice>& operands) {

@@ -152,6 +152,8 @@ class MergeOperands {
     Cleanable cleanable;
   };
 
+  // Returns the value in memory that lives until DropAll or Clear: where it is, if a memtable has
+  // it (`pin` is null) or it gets a share in its block, else in a copy.
   Slice Keep(const Slice& value, ValuePin* pin) {
     if constexpr (kCopyMergeOperands) return Copy(value);
     if (pin == nullptr) {

@@ -54,6 +54,7 @@ class CacheCharge {
   Status Cover() VARVE_REQUIRES(mutex_);
   // Releases the placeholders that are not needed.
   void Trim() VARVE_REQUIRES(mutex_);
+  // Releases one placeholder.
   void GiveOneBack() VARVE_REQUIRES(mutex_);
 
   const std::shared_ptr<Cache> cache_;

@@ -53,6 +53,8 @@ class WarmPages final : private SharedTimer::Client, private ForkWatch {
   void InChild() override;
   // Removes the oldest pieces of those bytes that were not needed since the last call.
   std::vector<Piece> TakeIdle() VARVE_EXCLUDES(mu_);
+  // Adds this to the clients of the shared timer, unless that was done. Returns false if it cannot
+  // be added.
   bool StartTimer() noexcept VARVE_EXCLUDES(mu_);
 
   Mutex mu_;  // Unranked: it is locked over a fork().

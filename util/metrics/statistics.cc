@@ -50,18 +50,17 @@ bool Statistics::getTickerMap(std::map<std::string, uint64_t>* /*map*/) const {
 
 namespace {
 
-// Exiting threads use share_of_ended: they have no share of their own any more.
 // thread_share is never null, which saves the fast path a branch: it points to a share of this
-// thread, or to one of these two, which serve no statistics.
+// thread, or to one of these two, which serve no statistics. share_of_ended is for exiting threads,
+// which get no share of their own any more.
 constinit StatisticsShare share_of_ended;
 constinit StatisticsShare share_of_nobody;
 
 class ThreadStatistics;
 
-// A share and its owner.
-// Has two pointers to its statistics that differ in what they promise. `statistics` says that the
-// counts are valid for them, and Reset clears it; `owner` says that shares_ of them lists this
-// share. A life:
+// A share with two pointers to its statistics, which differ in what they promise. `statistics` says
+// that the counts are valid for them, and Reset clears it; `owner` says that shares_ of them lists
+// this share. A life:
 //
 //   made: owner set --first use: cleared, statistics set--> counting --Reset--> owner only
 //   owner gone: both null, freed by its thread        thread gone: retired into left_
@@ -97,6 +96,7 @@ struct ThreadShares {
     }
     return share;
   }
+  // Deletes the shares of this thread whose statistics are gone.
   void DeleteOrphans();
 
   OwnedShare* first = nullptr;

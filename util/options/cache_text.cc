@@ -89,6 +89,7 @@ Status Read(const OptionTable& table, const ConfigOptions& config, const OptionP
   return s.ok() ? CheckOptions(table, "", options) : s;
 }
 
+// Makes a cache of the named kind with these settings. Returns NotSupported for an unknown kind.
 Status MakeOfKind(const ConfigOptions& config, const std::string& kind, const OptionPairs& settings,
                   std::shared_ptr<Cache>* result) {
   if (kind == kLru) {

@@ -10,6 +10,7 @@ namespace varve {
 
 namespace {
 
+// An option that RocksDB has and this engine lacks.
 struct ForeignOption {
   std::string_view struct_name;
   std::string_view name;
@@ -97,6 +98,7 @@ constexpr ForeignOption kForeignOptions[] = {
     {"CompactionOptionsFIFO", "ttl", "*"},
 };
 
+// True if the value is among the harmless ones (ForeignOption::harmless).
 bool IsHarmless(std::string_view harmless, std::string_view value) {
   if (harmless == "*") return true;
   value = TrimOptionText(value);

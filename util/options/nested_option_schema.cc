@@ -91,6 +91,7 @@ ConfigOptions ForNested(const ConfigOptions& config) {
   return nested;
 }
 
+// The type of an option that is a struct T with an option table of its own.
 template <typename T>
 struct Nested {
   // A function returns the table, so that it may be created after the type.

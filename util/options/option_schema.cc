@@ -27,6 +27,8 @@ std::string PrintNumber(double number) {
   return point == std::string::npos ? text : text.substr(0, point);
 }
 
+// Checks a value as its row demands: a value of the type, one that is supported, within the range,
+// and the row's own check.
 Status CheckField(const OptionRow& row, const std::string& name, const void* field,
                   const void* default_field) {
   const OptionType& type = row.type();

@@ -20,6 +20,7 @@ const char* const kHostnameForDbHostId = "__hostname__";
 
 namespace {
 
+// Logs a line for each option of the struct.
 void DumpTable(const OptionTable& table, Logger* log, const void* object) {
   const OptionPrintStyle style = {.detailed = true};
   for (const OptionRow& row : table.rows()) {

@@ -42,6 +42,7 @@ struct OptionsFileContents {
 struct FamilyOptionsText {
   explicit FamilyOptionsText(const ColumnFamilyOptions& options);
   bool operator==(const FamilyOptionsText&) const = default;
+  // Appends the sections of the column family of that name.
   void AppendTo(const std::string& family, std::string* text) const;
 
   std::string options;

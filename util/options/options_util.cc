@@ -25,6 +25,7 @@ ConfigOptions LenientConfig(Env* env, bool ignore_unknown_options) {
   return config;
 }
 
+// Makes the family's block-based tables use the cache, unless they are to use none.
 void UseCache(const std::shared_ptr<Cache>& cache, ColumnFamilyOptions* cf) {
   const auto* const options = cf->table_factory->GetOptions<BlockBasedTableOptions>();
   if (options == nullptr || options->no_block_cache) return;

@@ -85,6 +85,7 @@ class Epoch {
     return true;
   }
   static void Leave() { record_->epoch.store(kOutside, std::memory_order_release); }
+  // Gives the calling thread a record: that of a thread that has ended, or a new one.
   static void Register();
   // Returns the oldest announced epoch, at most `barrier`, and stores it as known.
   static uint64_t Oldest(uint64_t barrier);

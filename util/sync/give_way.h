@@ -123,7 +123,8 @@ class GiveWay {
 // wishes.
 class SharedUrgency final : private ForkWatch {
  public:
-  // These are never destroyed.
+  // Return the urgency of all flushes and of all compactions of the process. The objects are never
+  // destroyed.
   static SharedUrgency& OfFlushes();
   static SharedUrgency& OfCompactions();
 

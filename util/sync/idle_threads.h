@@ -29,10 +29,11 @@ struct ThreadStat {
   bool Parse(const char* text) noexcept;
 };
 
-// Thread safety: all methods may be called from any thread.
+// Counts the idle threads of a machine, pass by pass. Thread safety: all methods may be called from
+// any thread.
 class IdleThreads {
  public:
-  // It is never destroyed.
+  // Returns the counter of this machine, which is never destroyed.
   static IdleThreads& OfMachine();
 
   // Requires that the name outlives this. `proc` is a mounted procfs.
@@ -49,6 +50,7 @@ class IdleThreads {
   bool Step() noexcept;
 
  private:
+  // Does what Step does, with the lock held.
   bool StepLocked() noexcept VARVE_REQUIRES(mu_);
   size_t RunnableOf(const char* process) const noexcept;
 

@@ -52,7 +52,9 @@ class SharedTimer final : private ForkWatch {
   ~SharedTimer() override = default;
 
   void InChild() override VARVE_NO_THREAD_SAFETY_ANALYSIS;
+  // Calls the clients when they are due, as long as `generation` is the present one.
   void Run(uint64_t generation);
+  // Returns the client's entry, or null.
   Entry* Find(const Client* client) VARVE_REQUIRES(mu_);
 
   Mutex mu_{lock_ranks::kSharedTimer};

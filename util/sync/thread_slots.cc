@@ -45,6 +45,7 @@ struct Chunk {
   std::array<std::atomic<void*>, kCellsPerChunk> cells{};
 };
 
+// The cells of one thread, of all instances.
 struct ThreadTable {
   // Written by the owning thread only, with release, so that scrapers see initialised chunks.
   std::array<std::atomic<Chunk*>, kChunks> chunks{};
@@ -59,6 +60,7 @@ struct ThreadTable {
   }
 };
 
+// One ThreadSlots, by its number.
 struct Instance {
   void (*release)(void*) = nullptr;
   void* in_use = nullptr;
@@ -141,6 +143,7 @@ void ReleaseLeftovers(Registry* registry, Taken* leftovers) VARVE_REQUIRES(regis
   FutexWakeAll(registry->releases_ended);
 }
 
+// Releases the pointers in the table of an exiting thread, and frees it.
 void DestroyTable(ThreadTable* table) {
   Registry& registry = TheRegistry();
   Taken leftovers;
@@ -189,6 +192,8 @@ std::atomic<void*>& NoCell() {
   return none;
 }
 
+// Returns the cell, after making the thread's table and the cell's chunk if they are missing.
+// Throws std::bad_alloc. Requires id < kCells.
 std::atomic<void*>& CellSlow(uint32_t id) {
   if (tls_table == nullptr) {
     auto* table = new ThreadTable;
@@ -208,6 +213,7 @@ std::atomic<void*>& CellSlow(uint32_t id) {
   return *tls_table->Find(id);
 }
 
+// Returns the calling thread's cell of an instance.
 std::atomic<void*>& Cell(uint32_t id) {
   if (tls_last.id == id) [[likely]]
     return *tls_last.cell;
@@ -219,6 +225,7 @@ std::atomic<void*>& Cell(uint32_t id) {
   return *cell;
 }
 
+// Adds an instance and returns its number, the last one freed if there is one.
 uint32_t Register(void (*release)(void*), void* in_use) {
   Registry& registry = TheRegistry();
   MutexLock lock(&registry.mu);

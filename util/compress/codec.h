@@ -49,8 +49,9 @@ class Codec {
   // `limit_bytes` and against what the codec could produce from that many bytes. On success *result
   // is the sink's buffer, filled.
   //
-  // Errors: Corruption for bytes that are no block of this codec or that break a bound; MemoryLimit
-  // if the sink refuses.
+  // Errors: Corruption for bytes that are no block of this codec or that break a bound;
+  // NotSupported if tables of that version do not store the size; MemoryLimit if the sink refuses
+  // or there is no memory for the codec itself.
   virtual Status Uncompress(const Slice& dict, const Slice& input, uint32_t format_version,
                             size_t limit_bytes, BufferSink sink, Slice* result) const = 0;
 

@@ -190,7 +190,8 @@ class MemFileSystem final : public FileSystem, public MappedFileSource, private 
   void Do(PendingOp op) VARVE_REQUIRES(mutex_);
   // Makes missing parents of a directory, in both trees.
   void MakeParents(const std::string& dir) VARVE_REQUIRES(mutex_);
-  // Finds the file that programs see at fname; NotFound if there is none.
+  // Finds the file that programs see at fname. Returns PathNotFound if there is nothing, IOError if
+  // there is a directory.
   IOStatus Find(const std::string& fname, std::shared_ptr<MemFile>* file) const;
   // Finds the file at fname, or creates it.
   IOStatus FindOrCreate(const std::string& fname, bool* created, std::shared_ptr<MemFile>* file);

@@ -22,6 +22,7 @@ struct PreparedFileInfo;
 
 // Files to ingest into one column family.
 struct IngestExternalFileArg {
+  // The family that gets the files. Not owned.
   ColumnFamilyHandle* column_family = nullptr;
   // Paths of the files. If files overlap, later ones are newer.
   std::vector<std::string> external_files;
@@ -31,6 +32,7 @@ struct IngestExternalFileArg {
   // such checksums. Ignored without a DBOptions::file_checksum_gen_factory.
   std::vector<std::string> files_checksums;
   std::vector<std::string> files_checksum_func_names;
+  // Recorded as the temperature of the files.
   Temperature file_temperature = Temperature::kUnknown;
 
   // ExternalSstFileInfo::prepared_file_info of each file, or none; null for a file without. Spares

@@ -787,7 +787,7 @@ struct FlushOptions {
 
 // Options of DB::FlushWAL.
 struct FlushWALOptions {
-  bool sync = false;
+  bool sync = false;  // True: also syncs the log.
 
   // Priority with which the data buffered by manual_wal_flush is charged to the rate limiter before
   // it is written; IO_TOTAL: it is not charged.

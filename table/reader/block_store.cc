@@ -61,7 +61,8 @@ constexpr Kind kKinds[] = {
      BLOCK_CACHE_FILTER_ADD, BLOCK_CACHE_FILTER_BYTES_INSERT},
 };
 
-// Part of the key, as a damaged file may use one block as two kinds.
+// The number of a kind of object. It is part of the key, as a damaged file may use one block as two
+// kinds.
 template <typename T>
 constexpr size_t kNumberOf = std::is_same_v<T, Block>          ? 0
                              : std::is_same_v<T, DecodedIndex> ? 1

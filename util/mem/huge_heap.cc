@@ -155,6 +155,7 @@ class RecentChunks {
   uint32_t count_ = 0;
 };
 
+// One of the independent parts of the heap: its regions, and the free chunks in them.
 class alignas(64) Part {
  public:
   [[nodiscard]] Mutex& mutex() VARVE_RETURN_CAPABILITY(mu_) { return mu_; }
@@ -209,6 +210,7 @@ class alignas(64) Part {
     return Region::Of(chunk);
   }
 
+  // Adds an empty region. Returns false if there is no memory.
   bool AddRegion() VARVE_REQUIRES(mu_) {
     char* memory = SparePages::Default().Take();
     try {
@@ -236,6 +238,7 @@ class alignas(64) Part {
 
   static char* Data(Chunk* chunk) { return reinterpret_cast<char*>(chunk) + kHeaderBytes; }
 
+  // Joins all chunks that were kept in recent_.
   void JoinRecent() VARVE_REQUIRES(mu_) {
     for (uint32_t units = 0; recent_.count() != 0; units++) {
       while (Chunk* const chunk = recent_.Take(units)) Join(chunk);
@@ -294,9 +297,10 @@ PartArray& Parts() {
   return *parts;
 }
 
-thread_local uint32_t my_part = 0;
+thread_local uint32_t my_part = 0;  // the part that this thread allocated from last
 
-// Allocates in a part that no thread has locked; returns null if there is none, or no room.
+// Allocates in a part that no thread has locked, the thread's own first; `grows` adds a region to
+// that part before. Returns null if there is no such part, or no room.
 char* AllocateInIdlePart(uint32_t units, bool grows) {
   for (uint32_t i = 0; i < kParts; i++) {
     const uint32_t p = (my_part + i) % kParts;
@@ -312,6 +316,7 @@ char* AllocateInIdlePart(uint32_t units, bool grows) {
   return nullptr;
 }
 
+// Waits for the lock of the thread's own part. Returns null if there is no memory.
 char* AllocateInOwnPart(uint32_t units) {
   Part& part = Parts()[my_part];
   const MutexLock lock(&part.mutex());

@@ -91,9 +91,9 @@ IOStatus MakeDirectory(const std::string& dirname) {
   return IoErrorFromErrno("mkdir", dirname, errno);
 }
 
-// Thread-safe; its only state is the rings of its files. New files get mode 0644 and new
-// directories 0755, less the umask; modes of existing files are never changed. Files are not
-// created or written through symbolic links; reads follow them.
+// The operating system's file system. Thread-safe; its only state is the rings of its files. New
+// files get mode 0644 and new directories 0755, less the umask; modes of existing files are never
+// changed. Files are not created or written through symbolic links; reads follow them.
 class PosixFileSystem final : public FileSystem, public MappedFileSource, public KernelCopySource {
  public:
   const char* Name() const override { return kDefaultName(); }

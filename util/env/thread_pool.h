@@ -84,7 +84,7 @@ class ThreadPool final : private ForkWatch {
   // True if a thread should end: there are more than the limit, or the pool closes and no job is
   // left.
   bool IsSurplus() const VARVE_REQUIRES(mutex_);
-  // Joins threads that have ended; releases the lock meanwhile.
+  // Joins the threads that have ended, without holding the lock meanwhile.
   void JoinEnded() VARVE_EXCLUDES(mutex_);
 
   void InChild() override VARVE_NO_THREAD_SAFETY_ANALYSIS;

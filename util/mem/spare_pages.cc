@@ -61,6 +61,7 @@ uint64_t SparePages::OnTime() noexcept {
     } catch (const std::bad_alloc&) {
       return kLongMicros;
     }
+    // Makes the kernel provide and clear the page now, in this thread.
     *static_cast<volatile char*>(page) = 0;
     if (!Give(page)) FreePages(page, kHugePageBytes);
   }

@@ -15,8 +15,8 @@
 
 namespace varve {
 
-// There are two mutexes: users_mu is held while users are called, who take their database's mutex,
-// and memory is freed under such mutexes.
+// The private part of a WriteBufferManager. It has two mutexes, because users_mu is held while
+// users are called, who take their database's mutex, and memory is freed under such mutexes.
 struct WriteBufferManagerRep final : private ForkWatch {
   explicit WriteBufferManagerRep(WriteBufferManager* of) : manager(of) { Watch(nullptr); }
   ~WriteBufferManagerRep() override { Forget(); }

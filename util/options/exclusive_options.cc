@@ -24,7 +24,7 @@ bool HasTable(const Combination& o) {
   return o.table != nullptr;
 }
 
-// Samples are gathered and a dictionary trained, but no byte of a dictionary may be kept.
+// True if samples are gathered and a dictionary is trained, of which no byte may be kept.
 bool Trains(const CompressionOptions& compression) {
   return compression.zstd_max_train_bytes > 0 && compression.max_dict_bytes == 0;
 }

@@ -342,6 +342,8 @@ std::string ObjectName(std::string_view value) {
   return ObjectId(value, &id).ok() ? UnescapeOptionText(id) : "";
 }
 
+// Adds the file's name to the error of ReadFileToString, whose only Corruption is a file that is
+// too long.
 Status WithFile(const std::string& file_name, const IOStatus& s) {
   if (s.IsCorruption()) return Status::Corruption(file_name, kTooLong);
   return s;

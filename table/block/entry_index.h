@@ -157,8 +157,8 @@ class EntryIndex {
   uint8_t tail_bytes_ = kInternalKeyTrailerBytes;
   std::atomic<bool> awaited_{false};
   bool exact_ : 1 = false;
-  bool wide_words_ : 1 = false;  // 16 bits instead of 8
-  bool wide_places_ : 1 = false;    // offsets of 16 bits instead of lengths of 8
+  bool wide_words_ : 1 = false;   // 16 bits instead of 8
+  bool wide_places_ : 1 = false;  // offsets of 16 bits instead of lengths of 8
 };
 
 // Scans a block and then writes its index.

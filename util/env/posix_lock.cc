@@ -20,12 +20,15 @@ namespace varve {
 
 namespace {
 
+// The holder of a locked file.
 struct Holder {
   pid_t pid = 0;
   // Descriptors that could not be closed without dropping the lock.
   std::vector<PosixFd> parked;
 };
 
+// The files that this process has locked: the kernel's locks belong to a process, and would let it
+// lock a file twice.
 struct LockTable final : private ForkWatch {
   LockTable() { Watch(&mutex); }
 

@@ -48,8 +48,9 @@ Status NumberedOtherwise() {
 // Joins the updates in the order of the record's parts, so that the numbers of the result are those
 // that the database gave them.
 Status SectionMemory::Assemble(const Slice& record, const wal::TimestampSizes& sizes,
-                               std::string* batch, std::string* missing) const {
+                               std::string* batch, std::set<std::string>* missing) const {
   using Kind = SectionPart::Kind;
+  missing->clear();
   std::vector<SectionPart> parts;
   VARVE_RETURN_IF_ERROR(SplitSections(record, &parts));
   batch->assign(record.data(), kBatchHeaderBytes);
@@ -68,10 +69,8 @@ Status SectionMemory::Assemble(const Slice& record, const wal::TimestampSizes& s
     const auto known = undecided_.find(name);
     if (inside == here.end() && known == undecided_.end()) {
       // A second decision: the first one counts.
-      if (decided_.contains(name)) continue;
-      *missing = name;
-      return Status::NotFound("two-phase commit: the prepared transaction '" + ShownName(name) +
-                              "'");
+      if (!decided_.contains(name)) missing->insert(name);
+      continue;
     }
     WriteBatch section(inside != here.end()
                            ? MakeBatchOf(inside->second->updates, inside->second->count)
@@ -80,6 +79,10 @@ Status SectionMemory::Assemble(const Slice& record, const wal::TimestampSizes& s
     const Slice updates = WithoutHeader(WriteBatchInternal::Contents(section));
     batch->append(updates.data(), updates.size());
     count += WriteBatchInternal::Count(section);
+  }
+  if (!missing->empty()) {
+    return Status::NotFound("two-phase commit: the prepared transaction '" +
+                            ShownName(*missing->begin()) + "'");
   }
   if (count > UINT32_MAX) return Status::Corruption("two-phase commit: too many updates");
   // The count has its place behind the 8 bytes of the sequence number.

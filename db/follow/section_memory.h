@@ -19,10 +19,11 @@ namespace varve {
 class SectionMemory {
  public:
   // Sets *batch to all updates that a record with marks brings, with the record's sequence number:
-  // its own, and those of the prepared transactions that it commits. NotFound, and *missing the
-  // name: it commits one that is not here. Changes nothing: Apply does, once the record counts.
+  // its own, and those of the prepared transactions that it commits. Returns NotFound if it commits
+  // some that are not here, and sets *missing to the names of all of these. Changes nothing: Apply
+  // does, once the record counts.
   Status Assemble(const Slice& record, const wal::TimestampSizes& sizes, std::string* batch,
-                  std::string* missing) const;
+                  std::set<std::string>* missing) const;
   // Remembers the transactions that the record prepares, and forgets those that it decides. The
   // record has been assembled, or its faults do not matter. `log` is the number of its log, which
   // is `recovered` if an earlier opening wrote it.

@@ -12,6 +12,7 @@
 #include "db/follow/update_reader.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -361,11 +362,12 @@ UpdateReader::Verdict UpdateReader::Judge(const Slice& record, Update* update) {
   return Verdict::kGive;
 }
 
-// A prepared transaction that is not known yet is searched for in earlier logs, once.
+// Prepared transactions that are not known yet are searched for in earlier logs, once. RocksDB
+// joins the records of a group of writers, so a record may commit several of them.
 Status UpdateReader::AssembleSections(const Slice& record, Slice* batch) {
-  std::string missing;
+  std::set<std::string> missing;
   Status s = sections_.Assemble(record, tail_->timestamp_sizes(), &assembled_, &missing);
-  if (s.IsNotFound()) {
+  if (!missing.empty()) {
     // A record that comes before the position is passed over anyway, so an empty batch will do.
     if (DecodeFixed64(record.data()) < next_ && behind_) {
       assembled_.assign(record.data(), kBatchHeaderBytes);
@@ -380,7 +382,7 @@ Status UpdateReader::AssembleSections(const Slice& record, Slice* batch) {
   return s;
 }
 
-Status UpdateReader::SearchEarlierLogs(const std::string& name) {
+Status UpdateReader::SearchEarlierLogs(const std::set<std::string>& names) {
   std::vector<uint64_t> numbers;
   VARVE_RETURN_IF_ERROR(files_.List(&numbers));
   SectionMemory earlier;
@@ -388,9 +390,12 @@ Status UpdateReader::SearchEarlierLogs(const std::string& name) {
     if (number >= tail_->number()) break;
     VARVE_RETURN_IF_ERROR(ReadSections(number, &earlier));
   }
-  if (sections_.TakeFrom(&earlier, name)) return Status::OK();
-  return Status::NotFound("two-phase commit: the log in which the transaction '" + ShownName(name) +
-                          "' was prepared is not there any more");
+  for (const std::string& name : names) {
+    if (sections_.TakeFrom(&earlier, name)) continue;
+    return Status::NotFound("two-phase commit: the log in which the transaction '" +
+                            ShownName(name) + "' was prepared is not there any more");
+  }
+  return Status::OK();
 }
 
 // Reads the log up to its end or to damage. A log that is gone has no transactions for the caller.

@@ -34,6 +34,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -130,9 +131,9 @@ class UpdateReader {
   bool TakePredecessor(const Slice& record);
   // Assembles the batch that the record commits.
   Status AssembleSections(const Slice& record, Slice* batch);
-  // Finds the prepared transaction in logs before the current one. Returns NotFound if its log is
-  // gone.
-  Status SearchEarlierLogs(const std::string& name);
+  // Finds the prepared transactions in logs before the current one. Returns NotFound if the log of
+  // one of them is gone.
+  Status SearchEarlierLogs(const std::set<std::string>& names);
   // Reads the prepared transactions of a whole log that are undecided at its end.
   Status ReadSections(uint64_t number, SectionMemory* sections) const;
   // Gives out the numbers from the position to `last` as a gap, and moves behind them.

@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <set>
 #include <string>
 
 #include "varve/write_batch.h"
@@ -29,7 +30,7 @@ class SectionMemoryTest : public ::testing::Test {
   // Returns the number of updates that the record brings, or the error.
   std::string UpdatesOf(const std::string& record) const {
     std::string batch;
-    std::string missing;
+    std::set<std::string> missing;
     const Status s = memory_.Assemble(record, wal::TimestampSizes(), &batch, &missing);
     return s.ok() ? std::to_string(DecodeFixed32(batch.data() + 8)) : s.ToString();
   }
@@ -70,6 +71,23 @@ TEST_F(SectionMemoryTest, AnOpeningRepeatsWhatIsUndecided) {
   memory_.Apply(Prepared(/*again=*/true), 5, /*recovered=*/false);
   EXPECT_EQ(memory_.OldestLog(), 5u);
   EXPECT_EQ(UpdatesOf(Committed()), "1");
+}
+
+// A record of a group of writers may commit several transactions, all of which are named at once.
+TEST_F(SectionMemoryTest, EachTransactionThatIsMissingIsNamed) {
+  // The header of a batch has 12 bytes; what follows of the second record is its mark.
+  const std::string record = Committed() + MakeCommitRecord(WriteBatch(), "u").Data().substr(12);
+  std::string batch;
+  std::set<std::string> missing;
+  EXPECT_TRUE(memory_.Assemble(record, wal::TimestampSizes(), &batch, &missing).IsNotFound());
+  EXPECT_EQ(missing, (std::set<std::string>{"t", "u"}));
+  SectionMemory earlier;
+  earlier.Apply(Prepared(), 3, /*recovered=*/false);
+  earlier.Apply(MakePrepareRecord(updates_, "u").Data(), 4, /*recovered=*/false);
+  for (const std::string& name : missing) EXPECT_TRUE(memory_.TakeFrom(&earlier, name)) << name;
+  EXPECT_TRUE(memory_.Assemble(record, wal::TimestampSizes(), &batch, &missing).ok());
+  EXPECT_EQ(missing, std::set<std::string>());
+  EXPECT_EQ(DecodeFixed32(batch.data() + 8), 2u);
 }
 
 }  // namespace

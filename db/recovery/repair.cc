@@ -92,7 +92,8 @@ bool ParseTrace(std::string_view text, std::string* current_before, uint64_t* ma
 //    whose order is in doubt are merged.
 // 5. The file of step 1 names the last MANIFEST, and then CURRENT does. The repair is done.
 // 6. The synced marks of before are deleted, and files that the tree does not need move to lost/;
-//    last the file of step 1 is deleted.
+//    last the file of step 1 is deleted. Marks that a crash leaves name no file of the new state,
+//    whose numbers are larger.
 // A repair that fails before step 5 is undone at once, an interrupted one by the next repair.
 class Repairer {
  public:

@@ -19,6 +19,7 @@
 #include "db/recovery/sanitize.h"
 #include "db/version/manifest_replay.h"
 #include "db/wal/log_reader.h"
+#include "db/wal/synced_marks.h"
 #include "util/base/assert.h"
 #include "util/base/status_macros.h"
 #include "util/env/absolute_path.h"
@@ -137,6 +138,16 @@ void RepairPlanner::NoteNumbers(const std::vector<std::string>& entries) {
   }
 }
 
+// The synced marks of before are deleted only once the repair is in force. A crash in between
+// leaves them beside the new state, whose files they do not judge if their numbers are larger.
+void RepairPlanner::NoteMarks() {
+  const wal::SyncedMark mark = wal::ReadSyncedMark(fs_, name_);
+  for (const uint64_t number : {mark.log, mark.manifest}) {
+    if (number > kMaxFoundFileNumber) continue;  // Never assigned by an engine.
+    plan_->next_file_number = std::max(plan_->next_file_number, number + 1);
+  }
+}
+
 // Adds the directory's tables to tables_, and keeps all its numbers from being used again.
 void RepairPlanner::FindTables(const std::string& directory,
                                const std::vector<std::string>& entries) {
@@ -234,6 +245,7 @@ Status RepairPlanner::Run(RepairPlan* plan, RepairReport* report) {
   plan->needs_repair |= !manifest.whole || manifest.current_lost;
   plan->last_sequence = manifest.last_sequence;
   plan->next_file_number = std::max(plan->next_file_number, manifest.next_file_number);
+  NoteMarks();
   for (auto& [id, family] : plan->manifest.families) {
     VARVE_RETURN_IF_ERROR(AddFamily(id, std::move(family)));
   }

@@ -148,6 +148,8 @@ class RepairPlanner {
   Status SurveyLog(const std::string& directory, uint64_t number);
   // Raises next_file_number above the numbers of these files.
   void NoteNumbers(const std::vector<std::string>& entries);
+  // Raises it above the numbers in the synced marks.
+  void NoteMarks();
   TableSurveyContext ContextOf(const PlannedFamily& family) const;
   RepairReport::Table Describe(const TableFinding& finding, const std::string& family) const;
   // Returns the options given for a family, those for unknown families, or null.

@@ -8,6 +8,12 @@
 
 #include <gmock/gmock.h>
 
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "varve/system_clock.h"
+
 #include "tests/harness/database.h"
 #include "util/env/file_names.h"
 
@@ -206,6 +212,39 @@ TEST_F(SyncedMarksTest, MarksOfADestroyedDatabaseDoNotBind) {
   WriteFile(SyncedMarksFileName(kName), marks);
   Open();
   EXPECT_EQ(Scan(), "");
+}
+
+// A repair is killed before it deletes the marks, which name a MANIFEST and a log that are gone.
+TEST_F(SyncedMarksTest, MarksThatAnInterruptedRepairLeavesDoNotBind) {
+  struct BeforeTheMarks final : MemFileSystem::CallHook {
+    void BeforeCall(uint64_t, MemCall call, const std::string& path) override {
+      if (call != MemCall::kDelete || path != SyncedMarksFileName(kName)) return;
+      left = mem->CrashClone(CrashPolicy::kKill, 1);
+    }
+    MemFileSystem* mem = nullptr;
+    std::shared_ptr<MemFileSystem> left;
+  };
+  Open();
+  MakeTable({"t"});
+  ASSERT_TRUE(Close().ok());
+  {
+    wal::SyncedMarks marks(file_system(), kName, SystemClock::Default().get());
+    marks.Begin();
+    marks.NoteManifest(1000, 100);
+    marks.NoteLog(1001, 10, /*last=*/true);
+  }
+  ASSERT_TRUE(TryOpen().IsCorruption());
+  BeforeTheMarks hook;
+  hook.mem = &mem();
+  mem().SetCallHook(&hook);
+  const Status repaired = RepairDB(kName, options_);
+  mem().SetCallHook(nullptr);
+  ASSERT_TRUE(repaired.ok()) << repaired.ToString();
+  ASSERT_NE(hook.left, nullptr);
+  Remount(hook.left);
+  ASSERT_EQ(wal::ReadSyncedMark(&mem(), kName).manifest, 1000u);
+  Open();
+  EXPECT_EQ(Scan(), "t=of t");
 }
 
 }  // namespace

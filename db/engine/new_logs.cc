@@ -63,10 +63,18 @@ Status NewLogs::Start(bool force) {
   }
   const Wanted wanted = Describe(/*with_sections=*/force);
   VARVE_ASSERT(wanted.number > state_.logs->CurrentEnd().number);
+  VARVE_RETURN_IF_ERROR(MakeCurrent(wanted));
+  current_stamped_ = !wanted.timestamp_sizes.empty();
+  // The new log has all undecided transactions durably, so older logs need not stay for them.
+  if (force) state_.sections.MovedTo(wanted.number);
+  return Status::OK();
+}
+
+// Files are made without the mutex. The caller keeps writers out, so the state described before is
+// still the present one.
+IOStatus NewLogs::MakeCurrent(const Wanted& wanted) {
   DbUnlock unlock(&state_.mu);
   std::unique_ptr<wal::CommitLog> log;
-  // Files are made without the mutex. The caller keeps writers out, so the state described before
-  // is still the present one.
   const IOStatus made = Make(wanted, &log);
   if (!made.ok()) {
     // The file is closed before it is removed. A log that stayed would be taken for one that was in
@@ -78,9 +86,7 @@ Status NewLogs::Start(bool force) {
   // A concurrent reader of the current log's number gets either number: a family without entries
   // needs neither log, and there are no writes.
   state_.logs->Switch(std::move(log), context_.wal_directory());
-  // The new log has all undecided transactions durably, so older logs need not stay for them.
-  if (force) state_.sections.MovedTo(wanted.number);
-  return Status::OK();
+  return made;
 }
 
 // Takes the file number and the kept log for good, even if the log cannot be made.
@@ -106,8 +112,8 @@ NewLogs::Wanted NewLogs::Describe(bool with_sections) {
     const size_t size = family->icmp().timestamp_size();
     if (size != 0 && stamps_) wanted.timestamp_sizes[id] = size;
   }
-  current_stamped_ = !wanted.timestamp_sizes.empty();
-  stamped_ |= current_stamped_;
+  // Set before the log is there, so that a closing that asks meanwhile does not miss it.
+  stamped_ |= !wanted.timestamp_sizes.empty();
   return wanted;
 }
 

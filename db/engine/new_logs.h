@@ -68,6 +68,9 @@ class NewLogs {
 
   // Collects what a new log needs. Takes a file number, and a kept log if one is to be reused.
   Wanted Describe(bool with_sections) VARVE_REQUIRES(kDbMutex);
+  // Creates the log and makes it the current one, with the mutex released. After an error the old
+  // log is still the current one, and the new file is gone.
+  IOStatus MakeCurrent(const Wanted& wanted) VARVE_REQUIRES(kDbMutex);
   // Creates a mapped log if options and file system allow it, else a buffered one, and writes its
   // first records. All of these do I/O, without the mutex.
   IOStatus Make(const Wanted& wanted, std::unique_ptr<wal::CommitLog>* log);

@@ -387,10 +387,11 @@ void ObsoleteFiles::SortOut(const Leftovers& leftovers, const std::string& direc
                             std::vector<std::string>* doomed,
                             std::vector<std::string>* unexplained) {
   const bool own = directory == with_.context.name();
+  std::vector<VersionRef> held;  // Released without the mutex.
   DbLock lock(&with_.state.mu);
   const VersionSet& versions = *with_.state.versions;
   std::set<uint64_t> live_tables;
-  versions.AddLiveFiles(&live_tables);
+  versions.AddLiveFiles(&live_tables, &held);
   for (const std::string& name : leftovers.directories.at(directory)) {
     uint64_t number = 0;
     FileType type;

@@ -115,9 +115,10 @@ Status Promotion::NoteFiles() {
   replay.TellGoneAmong(&present);
   VARVE_RETURN_IF_ERROR(replay.Read(fs, context.file_options()));
   VersionSet& versions = *engine_.state.versions;
+  std::vector<VersionRef> held;  // Released without the mutex.
   DbLock lock(&engine_.state.mu);
   std::set<uint64_t> live;
-  versions.AddLiveFiles(&live);
+  versions.AddLiveFiles(&live, &held);
   std::set<uint64_t> gone = replay.TakeGoneTables();
   for (const auto& [id, family] : replay.families()) {
     if (family.builder == nullptr) continue;

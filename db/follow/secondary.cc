@@ -182,9 +182,10 @@ void Secondary::RemoveLinks() {
   // Without memory for the list the links stay until the next time.
   BestEffort([this] {
     std::set<uint64_t> live;
+    std::vector<VersionRef> held;
     {
       DbLock lock(&engine_->state.mu);
-      engine_->state.versions->AddLiveFiles(&live);
+      engine_->state.versions->AddLiveFiles(&live, &held);
     }
     if (VARVE_CANARY(kFollowerDropsLinks)) live.clear();
     links_->KeepOnly(live);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Each property is a row of one of two tables. Rows of Numbers() are functions that read memory
+// Each property is a row of one of three tables. Rows of Numbers() are functions that read memory
 // with the DB mutex held, so all figures of one property are of one moment; they do no I/O, and
-// wait for nobody. Rows of kOfCaches ask a cache, which may walk over its entries to count pinned
-// ones, so the mutex is not held.
+// wait for nobody. Rows of kOfVersions count in versions that readers may leave meanwhile; these
+// are held until the mutex is released, as the last reference closes files. Rows of kOfCaches ask a
+// cache, which may walk over its entries to count pinned ones, so the mutex is not held.
 //
 // A sum over all families has each thing once: a figure of the whole database is taken from one
 // family (Scope::kDatabase), and a cache that several families share is asked once.
@@ -146,10 +147,10 @@ uint64_t LiveDataBytes(Engine&, ColumnFamily& f) VARVE_REQUIRES(kDbMutex) {
 }
 
 // Sums all tables that may have readers, including those of older versions.
-uint64_t BytesOfLiveVersions(Engine& e, ColumnFamily& f) VARVE_REQUIRES(kDbMutex) {
+uint64_t DistinctTableBytes(const std::vector<const Version*>& versions) {
   std::set<uint64_t> counted;
   uint64_t bytes = 0;
-  for (const VersionRef& version : e.state.versions->LiveVersions(*f.versions())) {
+  for (const Version* const version : versions) {
     for (int level = 0; level < version->num_levels(); level++) {
       for (const FileRef& file : version->level(level).files()) {
         if (counted.insert(file->number).second) bytes += file->size;
@@ -160,10 +161,10 @@ uint64_t BytesOfLiveVersions(Engine& e, ColumnFamily& f) VARVE_REQUIRES(kDbMutex
 }
 
 // Does the same for blob files.
-uint64_t BlobBytesOfLiveVersions(Engine& e, ColumnFamily& f) VARVE_REQUIRES(kDbMutex) {
+uint64_t DistinctBlobBytes(const std::vector<const Version*>& versions) {
   std::set<uint64_t> counted;
   uint64_t bytes = 0;
-  for (const VersionRef& version : e.state.versions->LiveVersions(*f.versions())) {
+  for (const Version* const version : versions) {
     for (const BlobFileState& file : version->blob_files()) {
       if (counted.insert(file.number()).second) bytes += file.FileSize();
     }
@@ -278,7 +279,6 @@ const std::vector<NumberProperty>& Numbers() {
       {&P::kEstimateNumKeys, EstimateKeys, Scope::kFamily},
       {&P::kEstimateLiveDataSize, LiveDataBytes, Scope::kFamily},
       {&P::kEstimateTableReadersMem, TableReaderBytes, Scope::kFamily},
-      {&P::kTotalSstFilesSize, BytesOfLiveVersions, Scope::kFamily},
       {&P::kObsoleteSstFilesSize,
        [](Engine& e, ColumnFamily&)
            VARVE_REQUIRES(kDbMutex) { return e.state.versions->obsolete_files()->Bytes(); },
@@ -303,11 +303,6 @@ const std::vector<NumberProperty>& Numbers() {
          return e.state.snapshots.count() == 0 ? 0 : e.state.snapshots.oldest();
        },
        Scope::kDatabase},
-      {&P::kNumLiveVersions,
-       [](Engine& e, ColumnFamily& f) VARVE_REQUIRES(kDbMutex) -> uint64_t {
-         return e.state.versions->LiveVersions(*f.versions()).size();
-       },
-       Scope::kFamily},
       {&P::kCurrentSuperVersionNumber,
        [](Engine&, ColumnFamily& f) VARVE_REQUIRES(kDbMutex) { return f.SuperVersionNumber(); },
        Scope::kFamily},
@@ -324,7 +319,6 @@ const std::vector<NumberProperty>& Numbers() {
        [](Engine&, ColumnFamily& f)
            VARVE_REQUIRES(kDbMutex) -> uint64_t { return f.current()->blob_files().size(); },
        Scope::kFamily},
-      {&P::kTotalBlobFileSize, BlobBytesOfLiveVersions, Scope::kFamily},
       {&P::kLiveBlobFileSize,
        [](Engine&, ColumnFamily& f) VARVE_REQUIRES(kDbMutex) { return BlobBytes(*f.current()); },
        Scope::kFamily},
@@ -334,6 +328,34 @@ const std::vector<NumberProperty>& Numbers() {
        Scope::kFamily},
   };
   return *table;
+}
+
+struct VersionsProperty {
+  const std::string* name;
+  uint64_t (*get)(const std::vector<const Version*>& versions);  // those of a family
+};
+
+const VersionsProperty kOfVersions[] = {
+    {&P::kTotalSstFilesSize, &DistinctTableBytes},
+    {&P::kTotalBlobFileSize, &DistinctBlobBytes},
+    {&P::kNumLiveVersions,
+     [](const std::vector<const Version*>& versions) -> uint64_t { return versions.size(); }},
+};
+
+const VersionsProperty* FindOfVersions(const Slice& name) {
+  for (const VersionsProperty& property : kOfVersions) {
+    if (name == Slice(*property.name)) return &property;
+  }
+  return nullptr;
+}
+
+uint64_t CountInVersions(const VersionsProperty& property, const ColumnFamily& family,
+                         const std::vector<VersionRef>& live) VARVE_REQUIRES(kDbMutex) {
+  std::vector<const Version*> of_family;
+  for (const VersionRef& version : live) {
+    if (version->icmp() == family.versions()->icmp.get()) of_family.push_back(version.get());
+  }
+  return property.get(of_family);
 }
 
 // Evaluated without the DB mutex, as counting pinned entries takes long.
@@ -392,6 +414,13 @@ bool GetNumberProperty(Engine* engine, ColumnFamily* family, const Slice& name, 
     *value = cache == nullptr ? 0 : of_caches->get(*cache);
     return true;
   }
+  if (const VersionsProperty* const of_versions = FindOfVersions(name)) {
+    std::vector<VersionRef> live;
+    DbLock lock(&engine->state.mu);
+    live = engine->state.versions->LiveVersions();
+    *value = CountInVersions(*of_versions, *family, live);
+    return true;
+  }
   const NumberProperty* const property = FindNumber(name);
   if (property == nullptr) return false;
   DbLock lock(&engine->state.mu);
@@ -414,6 +443,16 @@ bool GetAggregatedNumberProperty(Engine* engine, const Slice& name, uint64_t* va
     if (caches.empty() && !of_caches->exists_always) return false;
     *value = 0;
     for (const auto& cache : caches) *value += of_caches->get(*cache);
+    return true;
+  }
+  if (const VersionsProperty* const of_versions = FindOfVersions(name)) {
+    std::vector<VersionRef> live;
+    DbLock lock(&engine->state.mu);
+    live = engine->state.versions->LiveVersions();
+    *value = 0;
+    for (const auto& [id, family] : engine->state.families.all()) {
+      *value += CountInVersions(*of_versions, *family, live);
+    }
     return true;
   }
   const NumberProperty* const property = FindNumber(name);

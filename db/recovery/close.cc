@@ -181,9 +181,10 @@ Status CloseFiles(Engine* engine) {
 // Deletes tables that the database does not know, which are its own only if nobody else writes.
 void DeleteUnknownTables(Engine* engine) {
   std::set<uint64_t> known;
+  std::vector<VersionRef> held;
   {
     DbLock lock(&engine->state.mu);
-    engine->state.versions->AddLiveFiles(&known);
+    engine->state.versions->AddLiveFiles(&known, &held);
   }
   const DbContext& context = engine->context;
   std::vector<std::string> names;

@@ -79,12 +79,13 @@ bool IsNewerThanFamily(DbState* state, const ColumnFamily& family, const TableFa
 Status CheckManifestIsNotStale(const DbContext& context, DbState* state,
                                const DirectoryListing& directories, const ReplayedRange& replayed) {
   std::set<uint64_t> known;
+  std::vector<VersionRef> held;
   {
     DbLock lock(&state->mu);
     // Tables that the MANIFEST has deleted stay for a while, and may hold the only sequence
     // numbers, since a compaction may have set those of its output to 0.
     known = state->versions->gone_tables();
-    state->versions->AddLiveFiles(&known);
+    state->versions->AddLiveFiles(&known, &held);
   }
   for (const auto& [directory, names] : directories) {
     for (const std::string& name : names) {

@@ -214,7 +214,8 @@ Status VersionSet::CheckNotCut(const wal::SyncedMark& known, uint64_t manifest,
     return Status::OK();
   }
   std::set<uint64_t> live;
-  AddLiveFiles(&live);
+  std::vector<VersionRef> held;  // Nobody reads yet, so this holds no last reference.
+  AddLiveFiles(&live, &held);
   std::vector<std::string> names;
   // The list is for the message alone, so an error leaves it empty.
   options_.fs->GetChildren(options_.db_name, IOOptions(), &names, nullptr).PermitUncheckedError();
@@ -349,10 +350,9 @@ bool VersionSet::WasUnread(uint64_t log) const {
       unread_logs_, [log](const auto& range) { return range.first <= log && log < range.second; });
 }
 
-void VersionSet::AddLiveFiles(std::set<uint64_t>* numbers) const {
-  for (const std::weak_ptr<const Version>& weak : rep_->versions) {
-    const VersionRef version = weak.lock();
-    if (version == nullptr) continue;
+void VersionSet::AddLiveFiles(std::set<uint64_t>* numbers, std::vector<VersionRef>* held) const {
+  *held = LiveVersions();
+  for (const VersionRef& version : *held) {
     for (int level = 0; level < version->num_levels(); level++) {
       for (const FileRef& file : version->level(level).files()) numbers->insert(file->number);
     }
@@ -360,12 +360,12 @@ void VersionSet::AddLiveFiles(std::set<uint64_t>* numbers) const {
   }
 }
 
-std::vector<VersionRef> VersionSet::LiveVersions(const FamilyVersions& family) const {
+std::vector<VersionRef> VersionSet::LiveVersions() const {
   std::vector<VersionRef> live;
+  live.reserve(rep_->versions.size());  // So that nothing throws while a reference is held alone.
   for (const std::weak_ptr<const Version>& weak : rep_->versions) {
     VersionRef version = weak.lock();
-    if (version != nullptr && version->icmp() == family.icmp.get())
-      live.push_back(std::move(version));
+    if (version != nullptr) live.push_back(std::move(version));
   }
   return live;
 }

@@ -284,11 +284,13 @@ class VersionSet {
   // True if the recovered MANIFEST is known to be complete at its end.
   bool recovered_whole() const { return recovered_whole_; }
 
-  // Adds the numbers of tables and blob files in any Version that is still alive (for checks and
-  // purging).
-  void AddLiveFiles(std::set<uint64_t>* numbers) const VARVE_REQUIRES(kDbMutex);
-  // Returns the versions of that family which may still have readers.
-  std::vector<VersionRef> LiveVersions(const FamilyVersions& family) const VARVE_REQUIRES(kDbMutex);
+  // Returns the versions of all families which may still have readers. The caller must release them
+  // without the DB mutex: a reader may release one meanwhile, and the last reference closes files.
+  std::vector<VersionRef> LiveVersions() const VARVE_REQUIRES(kDbMutex);
+  // Adds the numbers of tables and blob files in these versions (for checks and purging), and sets
+  // *held to the versions, which the caller must release as said above.
+  void AddLiveFiles(std::set<uint64_t>* numbers, std::vector<VersionRef>* held) const
+      VARVE_REQUIRES(kDbMutex);
   const std::shared_ptr<ObsoleteFileQueue>& obsolete_files() const { return obsolete_files_; }
 
  private:

@@ -387,7 +387,8 @@ Status WriteBatchInternal::Protect(WriteBatch* batch) {
 
 // Does everything that may fail before the records of `dst` change, as records without their
 // checksums could not be told from damaged ones. Checksums of `src` are computed from its bytes,
-// and not copied, since it may have none. The flags of adopted bytes become those of `dst`.
+// and not copied, since it may have none; if it has some, its bytes are compared with them first.
+// The flags of adopted bytes become those of `dst`.
 Status WriteBatchInternal::Append(WriteBatch* dst, const WriteBatch& src) try {
   const uint64_t count = uint64_t{Count(*dst)} + Count(src);
   if (src.rep_.size() < kBatchHeaderBytes || dst->rep_.size() < kBatchHeaderBytes) {
@@ -401,6 +402,8 @@ Status WriteBatchInternal::Append(WriteBatch* dst, const WriteBatch& src) try {
   if (dst->max_bytes_ != 0 && end > dst->max_bytes_) {
     return Status::MemoryLimit("write batch: would grow beyond max_bytes");
   }
+  VARVE_RETURN_IF_ERROR(src.VerifyChecksum());
+  if (HasChecksums(src)) VARVE_RETURN_IF_ERROR(Protect(dst));
   std::vector<uint64_t> checksums;
   if (dst->protection_ != nullptr) {
     VARVE_RETURN_IF_ERROR(WriteBatch::ProtectionInfo::Compute(src.rep_, &checksums));

@@ -377,6 +377,29 @@ TEST(WriteBatchInternalTest, AppendOfDamagedBytesChangesNothing) {
   EXPECT_TRUE(batch.VerifyChecksum().ok());
 }
 
+// What is protected stays so in a batch that has no checksums, and damage does not become valid.
+TEST(WriteBatchInternalTest, AppendKeepsTheChecksumsOfEitherSide) {
+  WriteBatch source(0, 0, 8, 0);
+  ASSERT_TRUE(source.Put("b", "2").ok());
+  WriteBatch damaged(source);
+  WriteBatchInternal::Rep(&damaged)->back() ^= 1;
+  for (const size_t protection : {0, 8}) {
+    SCOPED_TRACE(protection);
+    WriteBatch batch(0, 0, protection, 0);
+    ASSERT_TRUE(batch.Put("a", "1").ok());
+    const std::string before = batch.Data();
+    EXPECT_TRUE(WriteBatchInternal::Append(&batch, damaged).IsCorruption());
+    EXPECT_EQ(batch.Data(), before);
+    EXPECT_TRUE(batch.VerifyChecksum().ok());
+    ASSERT_TRUE(WriteBatchInternal::Append(&batch, source).ok());
+    EXPECT_EQ(batch.GetProtectionBytesPerKey(), 8u);
+    EXPECT_EQ(batch.Count(), 2u);
+    EXPECT_TRUE(batch.VerifyChecksum().ok());
+    WriteBatchInternal::Rep(&batch)->back() ^= 1;
+    EXPECT_TRUE(batch.VerifyChecksum().IsCorruption());
+  }
+}
+
 TEST(WriteBatchInternalTest, AppendJoinsRecordsAndCounts) {
   WriteBatch a;
   WriteBatch b;

@@ -12,16 +12,17 @@
 
 namespace varve {
 
-// Drops the values before it, whose entries the walk passed without asking for them. Returns false
-// for a value that could not be read, too, so that it is read again.
-bool WalkBlobs::TakeAhead() {
+// Drops the values before it, whose entries the walk passed without asking for them.
+bool WalkBlobs::TakeAhead(Status* status) {
   while (!ahead_.empty()) {
     Ahead& first = ahead_.front();
     const bool found = first.encoded == encoded_ && first.user_key == user_key_;
-    const bool usable = found && first.status.ok();
-    if (usable) value_ = std::move(first.value);
+    if (found) {
+      value_ = std::move(first.value);
+      *status = std::move(first.status);
+    }
     ahead_.pop_front();
-    if (found) return usable;
+    if (found) return true;
   }
   return false;
 }
@@ -62,19 +63,23 @@ void WalkBlobs::ReadAhead(std::span<const BatchEntry> following, SequenceNumber 
 }
 
 // Tries in this order: the value that was read already, one that was read ahead, a read of it
-// together with what follows, and at last a read of it alone, whose error is the result.
+// together with what follows, and at last a read of it alone. A value that could not be read ahead
+// is read again when the walk comes to it, alone; one that was asked for now is not.
 Status WalkBlobs::Read(std::span<const BatchEntry> following, SequenceNumber visible,
                        Slice* value) {
   VARVE_ASSERT(active_);
-  if (!read_ && !TakeAhead()) {
-    if (LooksAhead()) ReadAhead(following, visible);
-    if (!TakeAhead()) {
-      ahead_.clear();
-      VARVE_RETURN_IF_ERROR(source_.Get(options_, version_, user_key_, encoded_, &value_));
+  if (!read_) {
+    Status s;
+    bool found = TakeAhead(&s) && s.ok();
+    if (!found && s.ok() && LooksAhead()) {
+      ReadAhead(following, visible);
+      found = TakeAhead(&s);
     }
+    if (!found) s = source_.Get(options_, version_, user_key_, encoded_, &value_);
+    VARVE_RETURN_IF_ERROR(s);
+    reads_in_a_row_ += LooksAhead() ? 0 : 1;
+    read_ = true;
   }
-  if (!read_) reads_in_a_row_ += LooksAhead() ? 0 : 1;
-  read_ = true;
   *value = value_;
   return Status::OK();
 }

@@ -80,8 +80,9 @@ class WalkBlobs {
     Status status;
   };
 
-  // Takes the value from what was read ahead. Returns false if it is not there.
-  bool TakeAhead();
+  // Takes the value, and the status of its read, from what was read ahead. Returns false if it is
+  // not there.
+  bool TakeAhead(Status* status);
   // Reads the values of the entries that follow, as many as window_ allows.
   void ReadAhead(std::span<const BatchEntry> following, SequenceNumber visible);
 

@@ -8,6 +8,8 @@
 #include <string>
 
 #include "varve/iterator.h"
+#include "varve/perf_context.h"
+#include "varve/perf_level.h"
 #include "varve/statistics.h"
 
 #include "tests/db/api/blob_database.h"
@@ -119,12 +121,18 @@ TEST_F(BlobScanTest, ADamagedValueFailsWhereItIs) {
   ASSERT_TRUE(WriteStringToFile(options_.env, bytes, path, true).ok());
   Open();
   const std::unique_ptr<Iterator> it(db()->NewIterator(ReadOptions()));
+  SetPerfLevel(kEnableCount);
+  uint64_t before_last_step = 0;
   int found = 0;
   for (it->SeekToFirst(); it->Valid(); it->Next()) {
     EXPECT_TRUE(it->value() == Value(found)) << found;
     found++;
+    before_last_step = get_perf_context()->blob_read_count;
   }
+  SetPerfLevel(kDisable);
   EXPECT_EQ(found, 20);
+  EXPECT_EQ(get_perf_context()->blob_read_count - before_last_step, 1u)
+      << "either alone once more, or for the first time, with those that follow";
   EXPECT_TRUE(it->status().IsCorruption()) << it->status().ToString();
 }
 

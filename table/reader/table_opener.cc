@@ -49,9 +49,6 @@ namespace varve {
 
 namespace {
 
-constexpr char kEmbeddedBlobs[] = "rocksdb.embedded.blob.stats";
-constexpr char kUserIndexIsPrimary[] = "rocksdb.udi.is.primary.index";
-
 class TableOpener {
  public:
   TableOpener(const BlockTableOpenOptions& options, const TableTail& tail,
@@ -209,17 +206,11 @@ Status TableOpener::ReadProperties() {
   return ParsePropertiesBlock(handle);
 }
 
-// Refuses a table that has a form which cannot be read, or is not the MANIFEST's; then sets how its
-// keys and index are to be understood. Comes before the index is opened, which needs that.
+// Refuses a table that has a form which cannot be read (ParseProperties has refused others), or is
+// not the MANIFEST's; then sets how its keys and index are to be understood. Comes before the index
+// is opened, which needs that.
 Status TableOpener::CheckTraits() {
   const TableProperties& properties = *parts_.properties;
-  const auto& others = properties.user_collected_properties;
-  if (others.count(kEmbeddedBlobs) != 0) {
-    return Status::NotSupported("table with embedded blobs", name());
-  }
-  if (const auto it = others.find(kUserIndexIsPrimary); it != others.end() && it->second != "0") {
-    return Status::NotSupported("table with a user-defined index", name());
-  }
   if (properties.separate_key_value_in_data_block != 0) {
     return Status::NotSupported("table with separated keys and values", name());
   }

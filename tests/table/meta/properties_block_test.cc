@@ -118,8 +118,9 @@ TEST(PropertiesBlock, RefusesWhatItCannotMean) {
     const Status s = ParseProperties(block, &p, &traits);
     EXPECT_TRUE(s.IsCorruption()) << test::ToHex(block) << " " << s.ToString();
   }
-  EXPECT_TRUE(
-      ParseProperties(Block({{"rocksdb.embedded.blob.stats", "x"}}), &p, &traits).IsNotSupported());
+  for (const char* name : {"rocksdb.embedded.blob.stats", "rocksdb.udi.is.primary.index"}) {
+    EXPECT_TRUE(ParseProperties(Block({{name, "\x01"}}), &p, &traits).IsNotSupported()) << name;
+  }
   EXPECT_TRUE(ParseProperties(
                   Block({{"rocksdb.block.based.table.index.type", std::string("\x09\0\0\0", 4)}}),
                   &p, &traits)

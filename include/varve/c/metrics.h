@@ -63,7 +63,7 @@ VARVE_C_API void rocksdb_metrics_dump(rocksdb_t* db, const char* path, char** er
 
 // The metrics of rocksdb_perfcontext_metric, the fields of varve::PerfContext, whose header says
 // what they count and which stay zero. The last ones, from rocksdb_data_block_read_byte on, are
-// RocksDB's only and are 0.
+// RocksDB's only and are 0. The total is RocksDB's number, which is two more than it has names.
 enum {
   rocksdb_user_key_comparison_count = 0,
   rocksdb_block_cache_hit_count,

@@ -454,12 +454,15 @@ void DbIterator::TurnPrefixFiltersOff() {
 }
 
 void DbIterator::FollowFiles() {
-  SuperVersion* fresh = hold_.Newer();
   // A limited super-version shows a database that another process writes, whose newer tables keep
-  // nothing for snapshots here. So the iterator stays with its files.
-  if (super_version().sequence_limit() != kMaxSequenceNumber && fresh != nullptr) {
-    std::exchange(fresh, nullptr)->Unref();
+  // nothing for snapshots here. So the iterator stays with its files, and no longer compares the
+  // super-versions, which differ from now on.
+  const bool stays = super_version().sequence_limit() != kMaxSequenceNumber;
+  if (stays) {
+    follow_ = Follow::kNever;
+    if (!build_failed_) return;
   }
+  SuperVersion* fresh = stays ? nullptr : hold_.Newer();
   if (fresh != nullptr && !CheckHistory(*fresh).ok()) [[unlikely]] {
     std::exchange(fresh, nullptr)->Unref();
     // Every later super-version lacks that history, too: full_history_ts_low only rises.

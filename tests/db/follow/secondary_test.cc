@@ -188,6 +188,39 @@ TEST(SecondaryTest, SnapshotsAndIteratorsStay) {
   pair.Check(6000, 6000, true);
 }
 
+// Its primary keeps nothing for it in newer tables, so it stays with those that it has.
+TEST(SecondaryTest, AnIteratorOfASnapshotBuildsItsSourcesOnce) {
+  Pair pair("secondary_stays");
+  pair.options.disable_auto_compactions = true;
+  pair.OpenPrimary();
+  for (const char* key : {"a", "b", "c", "d", "e"}) {
+    ASSERT_TRUE(pair.primary.db->Put(WriteOptions(), key, "v").ok());
+  }
+  pair.Flush(/*compact=*/false);
+  pair.OpenSecondary();
+  int built = 0;  // Counts the tables of all sources.
+  ReadOptions options;
+  options.snapshot = pair.secondary.db->GetSnapshot();
+  options.auto_refresh_iterator_with_snapshot = true;
+  options.table_filter = [&built](const TableProperties&) { return ++built > 0; };
+  {
+    const std::unique_ptr<Iterator> it(pair.secondary.db->NewIterator(options));
+    it->SeekToFirst();
+    ASSERT_TRUE(it->Valid()) << it->status().ToString();
+    ASSERT_TRUE(pair.primary.db->Put(WriteOptions(), "f", "v").ok());
+    pair.Flush(/*compact=*/false);
+    pair.CatchUp();
+    const int before = built;
+    std::string keys;
+    for (; it->Valid(); it->Next()) keys += it->key().ToString();
+    EXPECT_TRUE(it->status().ok()) << it->status().ToString();
+    EXPECT_EQ(keys, "abcde");
+    EXPECT_GT(before, 0);
+    EXPECT_EQ(built, before);
+  }
+  pair.secondary.db->ReleaseSnapshot(options.snapshot);
+}
+
 // Memtables that take much at once are replaced meanwhile, by others that compare keys faster.
 TEST(SecondaryTest, TakesMuchAtOnceBesideReaders) {
   Pair pair("much");

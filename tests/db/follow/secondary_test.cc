@@ -12,6 +12,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <functional>
 #include <map>
@@ -186,6 +187,37 @@ TEST(SecondaryTest, SnapshotsAndIteratorsStay) {
   pair.secondary.db->ReleaseSnapshot(at.snapshot);
   pair.CatchUp();
   pair.Check(6000, 6000, true);
+}
+
+// Blob files are opened with the version that has them, as tables are.
+TEST(SecondaryTest, BlobFilesThatThePrimaryDeletesStayReadable) {
+  Pair pair("secondary_blobs");
+  pair.options.enable_blob_files = true;
+  pair.options.min_blob_size = 100;
+  pair.options.disable_auto_compactions = true;
+  const auto blob_files = [&pair] {
+    const auto files = Files(pair.primary_path());
+    return std::ranges::count_if(files,
+                                 [](const auto& file) { return file.first.ends_with(".blob"); });
+  };
+  pair.OpenPrimary();
+  const std::string large(1000, 'v');
+  ASSERT_TRUE(pair.primary.db->Put(WriteOptions(), "k", large).ok());
+  pair.Flush(/*compact=*/false);
+  ASSERT_EQ(blob_files(), 1);
+  pair.OpenSecondary();
+  ASSERT_TRUE(pair.primary.db->Delete(WriteOptions(), "k").ok());
+  pair.Flush(/*compact=*/true);
+  WaitForCompactOptions deleted;
+  deleted.wait_for_purge = true;
+  ASSERT_TRUE(pair.primary.db->WaitForCompact(deleted).ok());
+  ASSERT_EQ(blob_files(), 0);
+  std::string value;
+  const Status s = pair.secondary.db->Get(ReadOptions(), "k", &value);
+  EXPECT_TRUE(s.ok()) << s.ToString();
+  EXPECT_EQ(value, large);
+  pair.CatchUp();
+  EXPECT_TRUE(pair.secondary.db->Get(ReadOptions(), "k", &value).IsNotFound());
 }
 
 // Its primary keeps nothing for it in newer tables, so it stays with those that it has.

@@ -278,10 +278,12 @@ IOStatus LogSet::SyncDirty(bool current) try {
   } catch (...) {
     s = IOStatus::Aborted();
   }
-  // The mark comes after the sync that proves it, and before any waiter hears of that.
+  // The mark comes after the sync that proves it, and before any waiter hears of that. It is only
+  // evidence, so a clock that throws there fails no sync.
   if (s.ok() && marks_ != nullptr && !dirty.empty()) {
     MutexUnlock unlock(&mu_);
-    marks_->NoteLog(dirty.back().log->number(), dirty.back().covered.bytes);
+    const Dirty& newest = dirty.back();
+    BestEffort([&] { marks_->NoteLog(newest.log->number(), newest.covered.bytes); });
   }
   syncing_ = false;
   NoteSynced(dirty, s);

@@ -10,9 +10,15 @@
 #include <atomic>
 #include <chrono>
 #include <functional>
+#include <memory>
+#include <stdexcept>
+#include <string>
 #include <thread>
 #include <vector>
 
+#include "varve/system_clock.h"
+
+#include "db/wal/synced_marks.h"
 #include "tests/db/wal/mapped_log_harness.h"
 #include "tests/harness/fault_file_system.h"
 
@@ -21,7 +27,8 @@ namespace {
 
 class LogSetTest : public ::testing::Test {
  protected:
-  LogSetTest() : fs_(std::make_shared<FaultFileSystem>(mem_)), logs_(false) {
+  explicit LogSetTest(wal::SyncedMarks* marks = nullptr)
+      : fs_(std::make_shared<FaultFileSystem>(mem_)), logs_(false, marks) {
     mem_->OfferMappedFiles();
     fs_->OfferMappedFiles();
     EXPECT_TRUE(fs_->NewDirectory("/", IOOptions(), &directory_, nullptr).ok());
@@ -99,6 +106,33 @@ class During final : public MemFileSystem::CallHook {
   const std::function<void()> action_;
   std::atomic<bool> done_{false};
 };
+
+// Marks whose clock throws. A base, as the marks must be there before the logs.
+struct ThrowingMarks {
+  class Clock final : public SystemClockWrapper {
+   public:
+    using SystemClockWrapper::SystemClockWrapper;
+    const char* Name() const override { return "Clock"; }
+    uint64_t NowNanos() override { throw std::runtime_error("no time"); }
+  };
+  Clock clock{SystemClock::Default()};
+  wal::SyncedMarks marks{std::make_shared<MemFileSystem>(), "/", &clock};
+};
+
+class MarkedLogSetTest : public ThrowingMarks, public LogSetTest {
+ protected:
+  MarkedLogSetTest() : LogSetTest(&marks) {}
+};
+
+// A round that did not end would hold up all that follow.
+TEST_F(MarkedLogSetTest, ARoundEndsThoughTheClockThrows) {
+  for (const char* record : {"first", "second"}) {
+    const IOStatus s = logs_.SyncTo(Add(record));
+    ASSERT_TRUE(s.ok()) << s.ToString();
+    EXPECT_TRUE(logs_.AllSynced());
+  }
+  EXPECT_EQ(Syncs(), 2u);
+}
 
 TEST_F(LogSetTest, ASyncCoversAllBeforeIt) {
   const wal::LogReservation first = Add("first");

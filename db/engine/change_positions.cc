@@ -62,6 +62,10 @@ void ChangePositions::GiveBack(const std::string& name) noexcept {
 Status ChangePositions::Add(const ChangePosition& position, LogSet* logs, uint64_t now) {
   MutexLock lock(&mu_);
   if (entries_.contains(position.name)) return PositionInUse(position.name);
+  if (entries_.size() >= kChangePositionsMax) {
+    return Status::InvalidArgument(
+        "change stream", "there are " + std::to_string(kChangePositionsMax) + " positions already");
+  }
   Entry entry;
   entry.position = position;
   entry.moved_at = now;

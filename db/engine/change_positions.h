@@ -39,7 +39,7 @@ class ChangePositions {
   // Ends the caller's claim, if the position still exists.
   void GiveBack(const std::string& name) noexcept;
   // Adds a new position, claimed; all logs stay for it until SetStored. Returns Busy if another
-  // thread has just added it.
+  // thread has just added it, InvalidArgument if there are kChangePositionsMax already.
   Status Add(const ChangePosition& position, LogSet* logs, uint64_t now);
   // Removes a position that the caller has claimed.
   void Remove(const std::string& name) noexcept;

@@ -3,6 +3,7 @@
 
 // A named position in a change stream, as the MANIFEST stores it (FORMAT.md).
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 
@@ -10,6 +11,10 @@
 #include "varve/types.h"
 
 namespace varve {
+
+// How many named positions a database may have, as every new MANIFEST repeats all of them in one
+// record. A MANIFEST that has more is read all the same.
+inline constexpr size_t kChangePositionsMax = 10000;
 
 // Plain data.
 struct ChangePosition {

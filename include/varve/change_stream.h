@@ -16,7 +16,8 @@
 namespace varve {
 
 struct ChangeStreamOptions {
-  // Name of the position, 1 to 256 bytes. One stream may use it at a time.
+  // Name of the position, 1 to 256 bytes. One stream may use it at a time. A database has up to
+  // 10,000 positions; a stream for another one is refused with InvalidArgument.
   std::string name;
 
   // First sequence number to read. 0: the position's; for a new position, the first one written

@@ -58,7 +58,6 @@ Status DbImpl::CreateColumnFamilyWithImport(
   // The family exists from here on. So the caller gets its handle, even if the OPTIONS file cannot
   // be written and the call returns that error.
   *handle = made.release();
-  // The family exists and the caller has its handle, even if the OPTIONS file cannot be written.
   return engine_->jobs->options_keeper.Changed();
 } catch (...) {
   return CaughtException();

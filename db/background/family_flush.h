@@ -13,8 +13,7 @@
 
 namespace varve {
 
-// One family's part of a flush job. It is filled in step by step, from the picking of memtables to
-// the end of the job, by the thread that runs the job.
+// The thread of the job fills it in step by step, from the picking of memtables to the job's end.
 struct FamilyFlush {
   std::shared_ptr<ColumnFamily> family;
   // The memtables that were picked, what was written, and the edit that follows from it.

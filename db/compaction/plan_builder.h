@@ -77,8 +77,7 @@ class PlanBuilder {
                                          CompactionReason reason) const;
 
   // Builds a plan of exactly these inputs, which may be of any number of levels: runs that are
-  // neighbours in age, or all files of a level between clean cuts. Returns null if one of the
-  // files, or their range of the output level, is used by another compaction.
+  // neighbours in age, or all files of a level between clean cuts. Returns null as FromLevel does.
   std::unique_ptr<CompactionPlan> FromRuns(PlanInputs inputs) const;
 
   // Adds files of the start level to a plan of FromLevel that has files of the output level, as

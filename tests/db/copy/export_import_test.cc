@@ -1,18 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Goal: an exported family, imported here or elsewhere, reads as it did; an import is all there or
-// not at all; and no metadata, and no bytes of a table or of EXPORT, make it read anything else.
-// Method: round trips of a tree with several levels, merges of old and new values and range
-// deletions; bytes of EXPORT and of tables changed one by one; each call of the file system fails
-// once, and the power goes before each.
+// not at all, for writers beside it, too; and no metadata, and no bytes of a table or of EXPORT,
+// make it read anything else. Method: round trips of a tree with several levels, merges of old and
+// new values and range deletions; bytes of EXPORT and of tables changed one by one; each call of
+// the file system fails once, and the power goes before each; threads that write to the family
+// while it is imported.
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <memory>
+#include <string>
+#include <thread>
+#include <vector>
 
+#include "varve/column_family.h"
+#include "varve/comparator.h"
 #include "varve/file_checksum.h"
 #include "varve/utilities/checkpoint.h"
+#include "varve/write_batch.h"
 
 #include "tests/harness/database.h"
 #include "util/env/file_names.h"
@@ -191,6 +199,72 @@ TEST_F(ExportImportTest, ADirectoryAloneIsEnoughForAnotherDatabase) {
   EXPECT_EQ(Scan(ReadOptions(), "b"), expected_);
   EXPECT_EQ(Get("k"), "newer");
   EXPECT_TRUE(Read("/nowhere", &read).IsNotFound() || Read("/nowhere", &read).IsPathNotFound());
+}
+
+// A handle that names a family by its number, which is there before or after the family.
+class NumberedFamily final : public ColumnFamilyHandle {
+ public:
+  explicit NumberedFamily(uint32_t id) : id_(id) {}
+  const std::string& GetName() const override { return name_; }
+  uint32_t GetID() const override { return id_; }
+  Status GetDescriptor(ColumnFamilyDescriptor*) override { return Status::NotSupported("test"); }
+  const Comparator* GetComparator() const override { return BytewiseComparator(); }
+
+ private:
+  const uint32_t id_;
+  const std::string name_ = "numbered";
+};
+
+// Writers are refused until the family exists, and from then on their writes are newer than its
+// tables, whose sequence numbers are larger than any that the database had before.
+TEST_F(ExportImportTest, WritersBesideAnImportFindAWholeFamily) {
+  MakeSource();
+  Metadata exported;
+  ASSERT_TRUE(Export("/export", &exported).ok());
+  std::string expected = expected_;
+  const std::string deleted = Key(0) + "=old " + Key(1) + "=old ";
+  const std::string replaced = Key(7) + "=newest";
+  ASSERT_TRUE(expected.starts_with(deleted));
+  expected.erase(0, deleted.size());
+  ASSERT_NE(expected.find(replaced), std::string::npos);
+  expected.replace(expected.find(replaced), replaced.size(), Key(7) + "=written");
+  for (int round = 0; round < 10; round++) {
+    SCOPED_TRACE(round);
+    ASSERT_TRUE(Close().ok());
+    ASSERT_TRUE(DestroyDB(kName, options_).ok());
+    Open();
+    Metadata read;
+    ASSERT_TRUE(Read("/export", &read).ok());
+    std::atomic<int> ready{0};
+    std::atomic<bool> given_up{false};
+    std::vector<std::thread> writers;
+    for (int i = 0; i < 2; i++) {
+      writers.emplace_back([&, i] {
+        NumberedFamily family(1);
+        WriteBatch batch;
+        EXPECT_TRUE(batch.Put(&family, Key(7), "written").ok());
+        EXPECT_TRUE(batch.Delete(&family, Key(i)).ok());
+        ready++;
+        Status s;
+        do {
+          s = db()->Write(WriteOptions(), &batch);
+        } while (s.IsInvalidArgument() && !given_up);
+        EXPECT_TRUE(s.ok()) << s.ToString();
+      });
+    }
+    while (ready < 2) std::this_thread::yield();
+    const Status s = Import("b", {read.get()});
+    given_up = !s.ok();
+    for (std::thread& writer : writers) writer.join();
+    ASSERT_TRUE(s.ok()) << s.ToString();
+    EXPECT_EQ(imported_->GetID(), 1u);
+    EXPECT_EQ(ScanImported(), expected);
+    imported_.reset();
+    Kill();
+    Open({"default", "b"});
+    EXPECT_EQ(Scan(ReadOptions(), "b"), expected);
+    if (HasFailure()) return;
+  }
 }
 
 TEST_F(ExportImportTest, SeveralExportsMakeOneFamilyIfTheyAreApart) {

@@ -24,6 +24,7 @@
 #include "util/base/assert.h"
 #include "util/base/canary.h"
 #include "util/base/caught_exception.h"
+#include "util/base/probes.h"
 #include "util/base/status_macros.h"
 #include "util/env/table_space.h"
 #include "util/env/thread_registry.h"
@@ -267,6 +268,8 @@ Status CompactionWork::RunPlan(Participant* participant, std::unique_ptr<Compact
     // Another thread may compact other files of the family meanwhile.
     Schedule(family);
     listed.Enter(ThreadStatus::STAGE_COMPACTION_RUN);
+    VARVE_PROBE_COMPACTION_BEGIN(family->name().c_str(), job_id, plan->start_level,
+                                 plan->output_level, plan->reason);
     s = Execute(family, *plan, control, job_id, result);
     listed.Enter(ThreadStatus::STAGE_COMPACTION_INSTALL);
     listed.Set(ThreadStatus::COMPACTION_BYTES_READ, result->bytes_read);
@@ -291,6 +294,8 @@ Status CompactionWork::RunPlan(Participant* participant, std::unique_ptr<Compact
       }
       CountRun(family, *plan, *result);
     }
+    VARVE_PROBE_COMPACTION_END(family->name().c_str(), job_id, result->bytes_read,
+                               result->bytes_written, s);
   }
   if (s.ok()) {
     OpenNewTables(&state_.mu, family, result->outputs);

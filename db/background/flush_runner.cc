@@ -31,6 +31,7 @@
 #include "db/version/blob_source.h"
 #include "util/base/assert.h"
 #include "util/base/caught_exception.h"
+#include "util/base/probes.h"
 #include "util/base/status_macros.h"
 #include "util/env/thread_registry.h"
 #include "util/metrics/statistics.h"
@@ -206,7 +207,12 @@ Status FlushRunner::RunPicked(const FlushJob& job, std::vector<FamilyFlush>* flu
       reports_.Begin(flush, job.reason);
       const uint64_t began = context_.MonotonicMicros();
       StopWatch watch(context_.clock(), context_.statistics(), FLUSH_TIME);
-      VARVE_RETURN_IF_ERROR(RunFlush(flush.input, &flush.result));
+      VARVE_PROBE_FLUSH_BEGIN(flush.family->name().c_str(), flush.job_id,
+                              flush.input.memtables.size(), job.reason);
+      Status written = RunFlush(flush.input, &flush.result);
+      VARVE_PROBE_FLUSH_END(flush.family->name().c_str(), flush.job_id, flush.result.file.size,
+                            written);
+      if (!written.ok()) return written;
       flush.micros = context_.MonotonicMicros() - began;
       listed.Set(ThreadStatus::FLUSH_BYTES_WRITTEN, flush.result.file.size);
       reports_.Written(flush, job.reason);

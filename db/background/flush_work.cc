@@ -28,6 +28,7 @@
 #include "util/base/assert.h"
 #include "util/base/canary.h"
 #include "util/base/caught_exception.h"
+#include "util/base/probes.h"
 #include "util/base/status_macros.h"
 
 namespace varve {
@@ -90,6 +91,8 @@ Status FlushWork::SwitchMemTables(const std::vector<ColumnFamily*>& families) {
   for (ColumnFamily* family : families) {
     if (family->dropped() || family->mem()->Empty()) continue;
     if (events::Wanted(context_)) sealed.push_back(DescribeMemTable(*family));
+    VARVE_PROBE_MEMTABLE_SWITCH(family->name().c_str(), family->mem()->entry_count(),
+                                family->mem()->MemoryUsage(), log_number);
     family->SwitchMemTable(family->NewMemTable(next_seq), log_number);
     VARVE_ASSERT(family->mem()->Empty());
   }

@@ -30,6 +30,7 @@
 #include "util/base/assert.h"
 #include "util/base/canary.h"
 #include "util/base/caught_exception.h"
+#include "util/base/probes.h"
 #include "util/env/durable_write.h"
 #include "util/env/file_names.h"
 #include "util/env/info_log.h"
@@ -96,7 +97,9 @@ void ObsoleteFiles::Delete(const std::vector<std::string>& paths) {
     const IOStatus s = space != nullptr && IsTableOrTrash(path)
                            ? space->DeleteLeftover(path)
                            : with_.context.fs()->DeleteFile(path, IOOptions(), nullptr);
-    if (s.ok() || IsMissing(s)) continue;
+    if (IsMissing(s)) continue;
+    VARVE_PROBE_FILE_DELETED(path.c_str(), s);
+    if (s.ok()) continue;
     LogWarn(with_.context.info_log(), "could not delete obsolete %s: %s", path.c_str(),
             s.ToString().c_str());
   }
@@ -149,6 +152,7 @@ Status ObsoleteFiles::DeleteTable(FileMetaData* table) {
     return DeleteTableFile(name);
   });
   if (IsMissing(s)) return Status::OK();
+  VARVE_PROBE_FILE_DELETED(path.c_str(), s);
   if (!s.ok()) {
     LogWarn(with_.context.info_log(), "could not delete obsolete %s: %s", path.c_str(),
             s.ToString().c_str());

@@ -21,6 +21,7 @@
 #include "db/write/commit_ring.h"
 #include "util/base/assert.h"
 #include "util/base/caught_exception.h"
+#include "util/base/probes.h"
 #include "util/env/info_log.h"
 #include "util/metrics/statistics.h"
 
@@ -92,6 +93,7 @@ Status ErrorHandler::InstallSuperVersion(ColumnFamily* family) {
 void ErrorHandler::Report(const Status& error, BackgroundErrorReason reason) {
   mu_->AssertHeld();
   Status judged = ErrorState::Judged(error, reason);
+  VARVE_PROBE_ERROR_RAISED(judged.getState(), reason, judged);
   // The count shows, after the listeners have run, if somebody recovered meanwhile.
   const uint64_t recoveries = state_.recoveries();
   if (events::Wanted(context_)) {

@@ -19,6 +19,7 @@
 #include "db/engine/events.h"
 #include "util/base/assert.h"
 #include "util/base/caught_exception.h"
+#include "util/base/probes.h"
 #include "util/env/info_log.h"
 #include "util/metrics/statistics.h"
 
@@ -235,12 +236,14 @@ uint64_t StallControl::BeginWait() {
   const uint64_t now = context_.MonotonicMicros();
   // Time counts once, however many writers wait side by side.
   if (waiting_writers_++ == 0) waiting_since_ = now;
+  VARVE_PROBE_WRITE_STALL_BEGIN(reason_.c_str(), stopped());
   return now;
 }
 
 void StallControl::EndWait(uint64_t started) {
   VARVE_ASSERT(waiting_writers_ > 0);
   const uint64_t now = std::max(context_.MonotonicMicros(), started);
+  VARVE_PROBE_WRITE_STALL_END(now - started);
   RecordInHistogram(context_.statistics(), WRITE_STALL, now - started);
   if (--waiting_writers_ > 0) return;
   const uint64_t waited = now - std::min(now, waiting_since_);

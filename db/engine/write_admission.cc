@@ -17,6 +17,7 @@
 #include "util/base/assert.h"
 #include "util/base/canary.h"
 #include "util/base/caught_exception.h"
+#include "util/base/probes.h"
 #include "util/base/status_macros.h"
 #include "util/metrics/statistics.h"
 
@@ -252,14 +253,17 @@ Status WriteAdmission::WaitForMemory(const WriteOptions& options) {
     }
     s = CalledBack();
     if (!s.ok()) break;
+    if (!waited) VARVE_PROBE_WRITE_STALL_BEGIN("memtables take more than their limit", true);
     waited = true;
     memory.WaitForChange(kMemorySliceMicros);
     DbLock lock(mu_);
     s = errors_.WriteRefusal();
   }
   if (waited) {
+    const uint64_t micros = context_.MonotonicMicros() - start;
+    VARVE_PROBE_WRITE_STALL_END(micros);
     stalls_.totals().memory_stalls++;
-    stalls_.totals().memory_stall_micros += context_.MonotonicMicros() - start;
+    stalls_.totals().memory_stall_micros += micros;
   }
   return s;
 }

@@ -49,6 +49,7 @@
 #include "util/base/assert.h"
 #include "util/base/canary.h"
 #include "util/base/caught_exception.h"
+#include "util/base/probes.h"
 #include "util/sync/futex.h"
 
 namespace varve {
@@ -268,6 +269,7 @@ IOStatus LogSet::SyncDirty(bool current) try {
   released_ = callers_.load(std::memory_order_relaxed);
   {
     MutexUnlock unlock(&mu_);
+    VARVE_PROBE_LOG_SYNC_BEGIN(round, dirty.size());
     if (!VARVE_CANARY(kSkipLogSync)) s = SyncFiles(&dirty);
   }
   // The round must end whatever is thrown, because others wait for it.
@@ -285,6 +287,7 @@ IOStatus LogSet::SyncDirty(bool current) try {
     const Dirty& newest = dirty.back();
     BestEffort([&] { marks_->NoteLog(newest.log->number(), newest.covered.bytes); });
   }
+  VARVE_PROBE_LOG_SYNC_END(round, s);
   syncing_ = false;
   NoteSynced(dirty, s);
   EndRound(round, s.ok() && current);

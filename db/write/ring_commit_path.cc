@@ -37,6 +37,7 @@
 #include "util/base/assert.h"
 #include "util/base/canary.h"
 #include "util/base/caught_exception.h"
+#include "util/base/probes.h"
 #include "util/base/status_macros.h"
 
 namespace varve {
@@ -109,10 +110,14 @@ Status RingCommitPath::Commit(const WriteOptions& options, WriteRequest* request
     reservation.keys = &keys.emplace(*request, host_);
     for (const uint64_t hash : keys->hashes()) watched->Prefetch(hash);
   }
-  VARVE_RETURN_IF_ERROR(Reserve(options, request, &reservation));
-  Status s = LogAndInsert(options, *request, reservation, callback);
-  ring_.Complete(reservation.ticket);
-  if (s.ok()) Finish(reservation.ticket);
+  VARVE_PROBE_WRITE_BEGIN(request->bytes(), request->count(), options.sync);
+  Status s = Reserve(options, request, &reservation);
+  if (s.ok()) {
+    s = LogAndInsert(options, *request, reservation, callback);
+    ring_.Complete(reservation.ticket);
+    if (s.ok()) Finish(reservation.ticket);
+  }
+  VARVE_PROBE_WRITE_END(reservation.sequence, s);
   return s;
 }
 

@@ -6,6 +6,7 @@
 
 #include "table/format/block_trailer.h"
 #include "util/base/assert.h"
+#include "util/base/probes.h"
 #include "util/metrics/perf_counters.h"
 
 namespace varve {
@@ -68,7 +69,9 @@ void BlockReads::Run(std::span<BlockReads> files, bool async_io) {
   }
   if (reads.empty()) return;
   const PerfTimer<&PerfContext::block_read_time> timer;
+  VARVE_PROBE_MULTI_READ_BEGIN(reads.size());
   RandomAccessFileReader::MultiReadFiles(reads, async_io);
+  VARVE_PROBE_MULTI_READ_END(reads.size());
   for (size_t i = 0; i < reads.size(); i++) {
     if (!reads[i].status.ok()) continue;
     for (size_t k = 0; k < reads[i].requests.size(); k++) {

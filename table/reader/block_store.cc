@@ -38,6 +38,7 @@
 #include "table/format/block_trailer.h"
 #include "util/base/assert.h"
 #include "util/base/canary.h"
+#include "util/base/probes.h"
 #include "util/base/status_macros.h"
 #include "util/metrics/perf_counters.h"
 #include "util/metrics/statistics.h"
@@ -295,7 +296,10 @@ Status BlockStore::GetCached(const BlockHandle& handle, const BlockReadContext& 
     return Status::OK();
   VARVE_RETURN_IF_ERROR(Miss<T>(context));
   std::unique_ptr<T> object;
-  VARVE_RETURN_IF_ERROR(Read(handle, context, &object));
+  VARVE_PROBE_BLOCK_READ_BEGIN(file.name.c_str(), handle.offset, handle.size, kNumberOf<T>);
+  Status read = Read(handle, context, &object);
+  VARVE_PROBE_BLOCK_READ_END(file.name.c_str(), handle.offset, read);
+  if (!read.ok()) return read;
   if (cache == nullptr || !context.fill_cache || !MayBeCached(*object)) {
     *held = HandleGuard<T>(std::unique_ptr<const T>(std::move(object)));
     return Status::OK();
@@ -395,7 +399,10 @@ Status BlockStore::ReadBlock(const BlockHandle& handle, BlockSlot* slot,
   const bool admitted = for_cache && Admits(handle, key);
   const Use use = admitted ? Use::kCache : for_cache ? Use::kOnce : Use::kOwn;
   std::unique_ptr<Block> block;
-  VARVE_RETURN_IF_ERROR(Read(handle, context, use, &block));
+  VARVE_PROBE_BLOCK_READ_BEGIN(file.name.c_str(), handle.offset, handle.size, kNumberOf<Block>);
+  Status read = Read(handle, context, use, &block);
+  VARVE_PROBE_BLOCK_READ_END(file.name.c_str(), handle.offset, read);
+  if (!read.ok()) return read;
   if (!admitted || !block->owns_bytes()) {
     *held = OutOfCache(std::move(block));
     return Status::OK();

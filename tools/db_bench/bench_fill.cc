@@ -16,47 +16,16 @@ namespace varve::bench {
 
 namespace {
 
-// Writes batches of --batch_size in the order of `kind`. A last batch that would pass the count is
-// not written. Only fills in random order obey --duration: the others write a known set of keys, on
-// which later benchmarks of the list rely. A batch may span column families and is paid for before
-// it is written, so that the wait is not part of the latency.
+// Writes as many entries in each thread: a sequential fill writes every key once a thread.
 void Fill(Worker& worker, FillOrder::Kind kind) {
   const Plan& plan = worker.plan;
-  // Each thread writes that many: a sequential fill writes every key once a thread.
-  const int64_t count = plan.writes == 0 ? plan.num : plan.writes;
   // The report notes a key space that differs from the one that was asked for.
   if (plan.num != FLAGS_num) {
     std::array<char, 40> note{};
     std::snprintf(note.data(), note.size(), "(%lld ops)", static_cast<long long>(plan.num));
     worker.stats.AddMessage(note.data());
   }
-  FillOrder order(kind, plan.num, worker.seed, &worker.random);
-  KeyMaker keys = worker.NewKeyMaker();
-  ValueStream values = worker.NewValues();
-  WriteBatch batch(0, 0, plan.write_options.protection_bytes_per_key, UserTimestamps::size());
-  UserTimestamps timestamps(&worker.random);
-  Budget budget(kind == FillOrder::Kind::kRandom ? FLAGS_duration : 0, count);
-  int64_t bytes = 0;
-  while (budget.Take(plan.batch_size)) {
-    worker.SpendDraw();
-    batch.Clear();
-    int64_t batch_bytes = 0;
-    for (int64_t i = 0; i < plan.batch_size; ++i) {
-      const uint64_t number = order.Next();
-      const Slice key = keys.Make(number);
-      const Slice value = values.Next();
-      const Status s = batch.Put(worker.database.family(number), key, value);
-      if (!s.ok()) Fail("put error", s);
-      batch_bytes += static_cast<int64_t>(key.size() + UserTimestamps::size() + value.size());
-    }
-    timestamps.Fill(&batch);
-    worker.PayForWrite(batch_bytes);
-    const Status s = worker.db()->Write(plan.write_options, &batch);
-    if (!s.ok()) Fail("put error", s);
-    bytes += batch_bytes;
-    worker.stats.FinishedOps(plan.batch_size, Op::kWrite);
-  }
-  worker.stats.AddBytes(bytes);
+  WriteInOrder(worker, kind, plan.writes == 0 ? plan.num : plan.writes);
 }
 
 void FillSequential(Worker& worker) {
@@ -144,6 +113,40 @@ constexpr std::array kFillBenchmarks = {
 };
 
 }  // namespace
+
+// Only fills in random order obey --duration: the others write a known set of keys, on which later
+// benchmarks of the list rely. A batch may span column families and is paid for before it is
+// written, so that the wait is not part of the latency.
+void WriteInOrder(Worker& worker, FillOrder::Kind kind, int64_t count) {
+  const Plan& plan = worker.plan;
+  FillOrder order(kind, plan.num, worker.seed, &worker.random);
+  KeyMaker keys = worker.NewKeyMaker();
+  ValueStream values = worker.NewValues();
+  WriteBatch batch(0, 0, plan.write_options.protection_bytes_per_key, UserTimestamps::size());
+  UserTimestamps timestamps(&worker.random);
+  Budget budget(kind == FillOrder::Kind::kRandom ? FLAGS_duration : 0, count);
+  int64_t bytes = 0;
+  while (budget.Take(plan.batch_size)) {
+    worker.SpendDraw();
+    batch.Clear();
+    int64_t batch_bytes = 0;
+    for (int64_t i = 0; i < plan.batch_size; ++i) {
+      const uint64_t number = order.Next();
+      const Slice key = keys.Make(number);
+      const Slice value = values.Next();
+      const Status s = batch.Put(worker.database.family(number), key, value);
+      if (!s.ok()) Fail("put error", s);
+      batch_bytes += static_cast<int64_t>(key.size() + UserTimestamps::size() + value.size());
+    }
+    timestamps.Fill(&batch);
+    worker.PayForWrite(batch_bytes);
+    const Status s = worker.db()->Write(plan.write_options, &batch);
+    if (!s.ok()) Fail("put error", s);
+    bytes += batch_bytes;
+    worker.stats.FinishedOps(plan.batch_size, Op::kWrite);
+  }
+  worker.stats.AddBytes(bytes);
+}
 
 std::span<const Benchmark> FillBenchmarks() {
   return kFillBenchmarks;

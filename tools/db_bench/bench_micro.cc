@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checksums, hashes and codecs over blocks of --block_size bytes; no database is involved.
+// Checksums, hashes and codecs over blocks of --block_size bytes, and loads of memory; no database
+// is involved.
 
 #include <array>
+#include <atomic>
 #include <cstdio>
 #include <memory>
 #include <string>
@@ -140,6 +142,23 @@ void Uncompress(Worker& worker) {
   worker.stats.AddBytes(bytes);
 }
 
+// Loads a pointer as readers load what another thread has published. An operation is a thousand
+// loads, as the clock would take longer than one.
+void AcquireLoad(Worker& worker) {
+  constexpr int kOperations = 100 * 1000;
+  constexpr int kLoads = 1000;
+  const std::atomic<const Worker*> published(&worker);
+  bool same = true;
+  for (int operation = 0; operation < kOperations; ++operation) {
+    for (int load = 0; load < kLoads; ++load) {
+      same &= published.load(std::memory_order_acquire) == &worker;
+    }
+    worker.stats.FinishedOps(1, Op::kOther);
+  }
+  if (!same) Fail("acquireload: another pointer was loaded");
+  worker.stats.AddMessage("(each op is 1000 loads)");
+}
+
 constexpr std::array kMicroBenchmarks = {
     Benchmark{.name = "crc32c", .body = Crc32c},
     Benchmark{.name = "xxhash", .body = XxHash32},
@@ -148,6 +167,7 @@ constexpr std::array kMicroBenchmarks = {
     Benchmark{.name = "compress", .body = Compress},
     Benchmark{.name = "compressreject", .body = CompressReject},
     Benchmark{.name = "uncompress", .body = Uncompress},
+    Benchmark{.name = "acquireload", .body = AcquireLoad},
 };
 
 }  // namespace

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Benchmarks that only read: look-ups one by one and in batches, and scans of everything.
+// Benchmarks that only read: look-ups of values or of entities, one by one and in batches, and
+// scans of everything.
 
 #include <algorithm>
 #include <array>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "varve/db.h"
+#include "varve/wide_columns.h"
 
 #include "tools/db_bench/benchmark.h"
 #include "tools/db_bench/fail.h"
@@ -78,6 +80,34 @@ class ValueReader {
   ReadOptions options_;
   UserTimestamps timestamps_;
   PinnableSlice value_;
+};
+
+// Returns the bytes of the names and values.
+int64_t BytesOf(const WideColumns& columns) {
+  size_t bytes = 0;
+  for (const WideColumn& column : columns) bytes += column.name().size() + column.value().size();
+  return static_cast<int64_t>(bytes);
+}
+
+// Reads a key's columns, of which a plain value is one; adds their sizes to *bytes.
+class EntityReader {
+ public:
+  explicit EntityReader(Worker& worker)
+      : options_(worker.plan.read_options), timestamps_(&worker.random) {}
+
+  Status Read(Worker& worker, ColumnFamilyHandle* family, const Slice& key, int64_t* bytes) {
+    // Blocks of the last entity are released before the next read needs room in the cache.
+    columns_.Reset();
+    timestamps_.SetFor(&options_);
+    Status s = worker.db()->GetEntity(options_, family, key, &columns_);
+    if (s.ok()) *bytes += BytesOf(columns_.columns());
+    return s;
+  }
+
+ private:
+  ReadOptions options_;
+  UserTimestamps timestamps_;
+  PinnableWideColumns columns_;
 };
 
 // Reads a key's merge operands, in two tries when it has more than any key before.
@@ -185,6 +215,11 @@ void ReadRandomOperands(Worker& worker) {
   LookUp<OperandReader>(worker, [&] { return numbers.Next(worker); });
 }
 
+void ReadRandomEntity(Worker& worker) {
+  ReadNumbers numbers;
+  LookUp<EntityReader>(worker, [&] { return numbers.Next(worker); });
+}
+
 // Uses the default column family only.
 void Scan(Worker& worker, bool forward) {
   const Plan& plan = worker.plan;
@@ -213,11 +248,16 @@ void ReadBackward(Worker& worker) {
   Scan(worker, false);
 }
 
-// Holds the keys, values and statuses of one MultiGet, and reuses them.
+// Says what a batch of look-ups returns: values where the engine has them, copies of values, or the
+// columns of entities.
+enum class BatchResult { kPinned, kCopied, kEntities };
+
+// Holds the keys, results and statuses of one MultiGet or MultiGetEntity, and reuses them.
 class MultiReader {
  public:
-  explicit MultiReader(Worker& worker)
+  MultiReader(Worker& worker, BatchResult result)
       : worker_(worker),
+        result_(result),
         options_(worker.plan.read_options),
         timestamps_(&worker.random),
         keys_(worker.NewKeyMaker()),
@@ -226,18 +266,27 @@ class MultiReader {
         // needs all at once.
         key_bytes_(size_ * static_cast<size_t>(worker.plan.key_size)),
         slices_(size_),
-        pinned_(FLAGS_multiread_batched ? size_ : 0),
+        pinned_(result == BatchResult::kPinned ? size_ : 0),
+        entities_(result == BatchResult::kEntities ? size_ : 0),
         statuses_(size_) {}
 
   void ReadBatch() {
     worker_.SpendDraw();
     ChooseKeys();
     timestamps_.SetFor(&options_);
-    if (FLAGS_multiread_batched) {
-      worker_.db()->MultiGet(options_, worker_.db()->DefaultColumnFamily(), size_, slices_.data(),
-                             pinned_.data(), statuses_.data());
-    } else {
-      statuses_ = worker_.db()->MultiGet(options_, slices_, &strings_);
+    DB* const db = worker_.db();
+    switch (result_) {
+      case BatchResult::kPinned:
+        db->MultiGet(options_, db->DefaultColumnFamily(), size_, slices_.data(), pinned_.data(),
+                     statuses_.data());
+        break;
+      case BatchResult::kCopied:
+        statuses_ = db->MultiGet(options_, slices_, &strings_);
+        break;
+      case BatchResult::kEntities:
+        db->MultiGetEntity(options_, db->DefaultColumnFamily(), size_, slices_.data(),
+                           entities_.data(), statuses_.data());
+        break;
     }
     for (size_t i = 0; i < size_; ++i) Count(i);
   }
@@ -273,30 +322,66 @@ class MultiReader {
   void Count(size_t i) {
     const Status& s = statuses_[i];
     if (s.ok()) {
-      const size_t value = FLAGS_multiread_batched ? pinned_[i].size() : strings_[i].size();
-      bytes_ += static_cast<int64_t>(slices_[i].size() + UserTimestamps::size() + value);
+      bytes_ += static_cast<int64_t>(slices_[i].size() + UserTimestamps::size()) + ResultBytes(i);
       ++found_;
     } else if (!s.IsNotFound()) {
       Fail("MultiGet error", s);
     }
     // Unpins the block at once. Otherwise the blocks of a batch would stay in use until the next
     // one.
-    if (FLAGS_multiread_batched) pinned_[i].Reset();
+    if (result_ == BatchResult::kPinned) pinned_[i].Reset();
+    if (result_ == BatchResult::kEntities) entities_[i].Reset();
+  }
+
+  int64_t ResultBytes(size_t i) const {
+    if (result_ == BatchResult::kEntities) return BytesOf(entities_[i].columns());
+    const bool pinned = result_ == BatchResult::kPinned;
+    return static_cast<int64_t>(pinned ? pinned_[i].size() : strings_[i].size());
   }
 
   Worker& worker_;
+  const BatchResult result_;
   ReadOptions options_;
   UserTimestamps timestamps_;
   KeyMaker keys_;
   const size_t size_;
   std::vector<char> key_bytes_;
   std::vector<Slice> slices_;
-  std::vector<PinnableSlice> pinned_;  // With --multiread_batched, else strings_.
+  // The results, in the one of these that result_ says.
+  std::vector<PinnableSlice> pinned_;
   std::vector<std::string> strings_;
+  std::vector<PinnableWideColumns> entities_;
   std::vector<Status> statuses_;
   int64_t found_ = 0;
   int64_t bytes_ = 0;
 };
+
+void MultiRead(Worker& worker, BatchResult result) {
+  const int64_t batch = worker.plan.batch_size;
+  if (worker.id == 0) {
+    std::fprintf(stderr, "entries_per_batch = %lld\n", static_cast<long long>(batch));
+  }
+  MultiReader reader(worker, result);
+  int64_t read = 0;
+  int64_t unpaid = 0;
+  Budget budget(FLAGS_duration, worker.plan.reads);
+  while (budget.Take(batch)) {
+    reader.ReadBatch();
+    read += batch;
+    unpaid += batch;
+    if (unpaid >= kReadsPerPayment) {
+      worker.PayForRead(unpaid);
+      unpaid = 0;
+    }
+    worker.stats.FinishedOps(batch, Op::kRead);
+  }
+  worker.stats.AddBytes(reader.bytes());
+  worker.stats.AddMessage(FoundNote(reader.found(), read));
+}
+
+void MultiReadEntity(Worker& worker) {
+  MultiRead(worker, BatchResult::kEntities);
+}
 
 void AFewReads(Plan& plan) {
   plan.reads = std::max<int64_t>(1, plan.reads / 1000);
@@ -324,6 +409,8 @@ constexpr std::array kReadBenchmarks = {
     Benchmark{.name = "readtocache", .body = ReadForward, .setup = OneThreadAllKeys},
     Benchmark{.name = "readreverse", .body = ReadBackward},
     Benchmark{.name = "multireadrandom", .body = MultiReadRandom},
+    Benchmark{.name = "readrandomentity", .body = ReadRandomEntity},
+    Benchmark{.name = "multireadentity", .body = MultiReadEntity},
 };
 
 }  // namespace
@@ -334,26 +421,7 @@ void ReadRandom(Worker& worker) {
 }
 
 void MultiReadRandom(Worker& worker) {
-  const int64_t batch = worker.plan.batch_size;
-  if (worker.id == 0) {
-    std::fprintf(stderr, "entries_per_batch = %lld\n", static_cast<long long>(batch));
-  }
-  MultiReader reader(worker);
-  int64_t read = 0;
-  int64_t unpaid = 0;
-  Budget budget(FLAGS_duration, worker.plan.reads);
-  while (budget.Take(batch)) {
-    reader.ReadBatch();
-    read += batch;
-    unpaid += batch;
-    if (unpaid >= kReadsPerPayment) {
-      worker.PayForRead(unpaid);
-      unpaid = 0;
-    }
-    worker.stats.FinishedOps(batch, Op::kRead);
-  }
-  worker.stats.AddBytes(reader.bytes());
-  worker.stats.AddMessage(FoundNote(reader.found(), read));
+  MultiRead(worker, FLAGS_multiread_batched ? BatchResult::kPinned : BatchResult::kCopied);
 }
 
 std::span<const Benchmark> ReadBenchmarks() {

@@ -15,25 +15,19 @@ namespace {
 
 // Names of RocksDB's db_bench that have no counterpart here: the message then says that the name is
 // right and the tool lacks it.
-constexpr std::array<std::string_view, 19> kElsewhere = {
-    "acquireload",
+constexpr std::array<std::string_view, 13> kElsewhere = {
     "cache_report_problems",
-    "fillanddeleteuniquerandom",
     "fillembeddedblob",
     "fillembeddedentity",
     "fillrandomblobs",
     "fillseqblobs",
-    "fillseqdeterministic",
     "filluniquerandomblobs",
-    "filluniquerandomdeterministic",
     "heapprofile",
-    "multireadentity",
     "multireadrandomcoroutine",
     "multiscan",
     "multiscanrandom",
     "openandcompact",
     "readrandomcoroutine",
-    "readrandomentity",
     "readtorowcache",
 };
 
@@ -81,9 +75,10 @@ void InOneThread(Plan& plan) {
 
 const Benchmark* FindBenchmark(std::string_view name) {
   for (const auto family :
-       {FillBenchmarks(), ReadBenchmarks(), SeekBenchmarks(), MixedBenchmarks(), MergeBenchmarks(),
-        AdminBenchmarks(), IngestBenchmarks(), MicroBenchmarks(), ModelBenchmarks(),
-        TransactionBenchmarks(), ReplayBenchmarks(), VerifyBenchmarks()}) {
+       {FillBenchmarks(), DisposableBenchmarks(), LevelBenchmarks(), ReadBenchmarks(),
+        SeekBenchmarks(), MixedBenchmarks(), MergeBenchmarks(), AdminBenchmarks(),
+        IngestBenchmarks(), MicroBenchmarks(), ModelBenchmarks(), TransactionBenchmarks(),
+        ReplayBenchmarks(), VerifyBenchmarks()}) {
     for (const Benchmark& benchmark : family) {
       if (benchmark.name == name) return &benchmark;
     }

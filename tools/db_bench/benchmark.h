@@ -112,6 +112,8 @@ struct Benchmark {
 
 // Each returns the benchmarks of one family, from the file of its name.
 std::span<const Benchmark> FillBenchmarks();
+std::span<const Benchmark> DisposableBenchmarks();
+std::span<const Benchmark> LevelBenchmarks();
 std::span<const Benchmark> ReadBenchmarks();
 std::span<const Benchmark> SeekBenchmarks();
 std::span<const Benchmark> MixedBenchmarks();
@@ -127,11 +129,17 @@ std::span<const Benchmark> VerifyBenchmarks();
 // Returns false, with a line on stderr, if flags of transactions contradict each other.
 [[nodiscard]] bool CheckTransactionFlags();
 
+// Returns false, with a line on stderr, if the flags of disposable entries contradict each other.
+[[nodiscard]] bool CheckDisposableFlags();
+
 // Returns null if there is no benchmark of that name.
 const Benchmark* FindBenchmark(std::string_view name);
 // Returns true if other programs know the name and this tool does not support it.
 bool IsKnownElsewhere(std::string_view name);
 
+// Writes `count` entries in batches of --batch_size, in the order of `kind`. A last batch that would
+// pass the count is not written.
+void WriteInOrder(Worker& worker, FillOrder::Kind kind, int64_t count);
 // Runs in the background threads: writes random keys until the foreground is done.
 void WriteUntilDone(Worker& worker);
 // Like the call above, with merges in place of writes.

@@ -86,6 +86,8 @@ class FillOrder {
   FillOrder(Kind kind, int64_t num, uint64_t seed, Random* random);
 
   uint64_t Next();
+  // Returns the number at a place of kUniqueRandom's order, below `num`.
+  uint64_t At(uint64_t place) const { return permutation_[place]; }
 
  private:
   uint64_t NextUnique();

@@ -12,6 +12,7 @@
 #include "varve/statistics.h"
 #include "varve/version.h"
 
+#include "tools/db_bench/benchmark.h"
 #include "tools/db_bench/database.h"
 #include "tools/db_bench/fail.h"
 #include "tools/db_bench/flags.h"
@@ -33,7 +34,7 @@ struct Bound {
 // Finds what cannot work before anything is opened or destroyed. gflags' validators check flags one
 // by one; this function checks bounds with a line of their own and flags that depend on each other.
 bool CheckFlags() {
-  const std::array<Bound, 11> bounds = {{
+  const std::array<Bound, 13> bounds = {{
       {"num", FLAGS_num, 1},
       {"batch_size", FLAGS_batch_size, 1},
       {"duration", FLAGS_duration, 0},
@@ -45,6 +46,8 @@ bool CheckFlags() {
       {"cache_size", FLAGS_cache_size, 0},
       {"rate_limiter_single_burst_bytes", FLAGS_rate_limiter_single_burst_bytes, 0},
       {"universal_max_read_amp", FLAGS_universal_max_read_amp, -1},
+      {"disposable_entries_value_size", FLAGS_disposable_entries_value_size, 0},
+      {"persistent_entries_value_size", FLAGS_persistent_entries_value_size, 0},
   }};
   for (const Bound& bound : bounds) {
     if (bound.value >= bound.least) continue;
@@ -69,7 +72,8 @@ bool CheckFlags() {
     std::fprintf(stderr, "--keys_per_prefix needs --prefix_size\n");
     return false;
   }
-  return CheckValueFlags() && CheckTransactionFlags() && CheckTrafficFlags() && CheckRefusedFlags();
+  return CheckValueFlags() && CheckDisposableFlags() && CheckTransactionFlags() &&
+         CheckTrafficFlags() && CheckRefusedFlags();
 }
 
 std::string DirectoryFromFlags() {

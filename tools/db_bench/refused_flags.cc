@@ -76,13 +76,8 @@ DEFINE_string(simulate_hybrid_fs_file, "", kAbsent);
 DEFINE_int32(simulate_hybrid_hdd_multipliers, 1, kAbsent);
 
 // Deletion patterns within fills.
-DEFINE_uint64(disposable_entries_batch_size, 0, kAbsent);
-DEFINE_uint64(disposable_entries_delete_delay, 0, kAbsent);
-DEFINE_int32(disposable_entries_value_size, 64, kAbsent);
 DEFINE_bool(expand_range_tombstones, false, kAbsent);
 DEFINE_int64(max_num_range_tombstones, 0, kAbsent);
-DEFINE_uint64(persistent_entries_batch_size, 0, kAbsent);
-DEFINE_int32(persistent_entries_value_size, 64, kAbsent);
 DEFINE_int64(range_tombstone_width, 100, kAbsent);
 DEFINE_int64(writes_before_delete_range, 0, kAbsent);
 DEFINE_int64(writes_per_range_tombstone, 0, kAbsent);

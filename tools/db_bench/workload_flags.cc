@@ -87,6 +87,14 @@ DEFINE_bool(low_pri, false, "Writes yield when compaction is behind");
 DEFINE_uint64(benchmark_write_rate_limit, 0, "Bytes a second that all writers may write; 0: any");
 DEFINE_double(overwrite_probability, 0.0, "filluniquerandom: chance to write a recent key again");
 DEFINE_uint32(overwrite_window_size, 1, "filluniquerandom: recent keys to choose from");
+DEFINE_uint64(disposable_entries_batch_size, 0,
+              "fillanddeleteuniquerandom: entries of a round that are deleted again; 0: none");
+DEFINE_uint64(disposable_entries_delete_delay, 0,
+              "fillanddeleteuniquerandom: microseconds before they are");
+DEFINE_int32(disposable_entries_value_size, 64, "Bytes of their values");
+DEFINE_uint64(persistent_entries_batch_size, 0,
+              "fillanddeleteuniquerandom: entries of a round that stay, written before these go");
+DEFINE_int32(persistent_entries_value_size, 64, "Bytes of their values");
 
 // ---- Tables from outside ----
 

@@ -112,6 +112,8 @@ DEFINE_int32(max_manifest_space_amp_pct, 500, kAbsent);
 DEFINE_bool(memtable_batch_lookup_optimization, false, kAbsent);
 DEFINE_uint32(memtable_op_scan_flush_trigger, 0, kAbsent);
 DEFINE_bool(memtable_verify_per_key_checksum_on_seek, false, kAbsent);
+// RocksDB's program has the letters of this name in this order.
+DEFINE_bool(memtable_veirfy_per_key_checksum_on_seek, false, kAbsent);
 DEFINE_uint32(min_tombstones_for_range_conversion, 0, kAbsent);
 DEFINE_bool(open_files_async, false, kAbsent);
 DEFINE_bool(paranoid_memory_checks, false, kAbsent);
@@ -130,10 +132,18 @@ DEFINE_string(tiered_adm_policy, "auto", kAbsent);
 DEFINE_bool(use_tiered_cache, false, kAbsent);
 
 // Parameters of benchmarks that are not there.
+DEFINE_int64(multiscan_size, 10, kAbsent);
+DEFINE_int64(multiscan_stride, 100, kAbsent);
+DEFINE_bool(openandcompact_allow_resumption, false, kAbsent);
+DEFINE_uint32(openandcompact_cancel_after_millseconds, 1, kAbsent);
+DEFINE_bool(openandcompact_test_cancel_on_odd, false, kAbsent);
 DEFINE_int32(same_value_percentage, 0, kAbsent);
 DEFINE_bool(use_multiscan, false, kAbsent);
 
 // The value that RocksDB's program takes by default is not known here, so every value is refused.
+DEFINE_string(blob_direct_write_buffer_size, "", kAbsent);
+DEFINE_string(blob_direct_write_flush_interval_ms, "", kAbsent);
+DEFINE_string(blob_direct_write_use_direct_io, "", kAbsent);
 DEFINE_string(compressed_secondary_cache_compression_level, "", kAbsent);
 DEFINE_string(coro_jobs_per_thread, "", kAbsent);
 DEFINE_string(embedded_blob_min_size, "", kAbsent);
@@ -146,14 +156,9 @@ DEFINE_string(ingest_external_file_use_blob, "", kAbsent);
 DEFINE_string(io_dispatcher_max_prefetch_memory_bytes, "", kAbsent);
 DEFINE_string(multiscan_coalesce_threshold, "", kAbsent);
 DEFINE_string(multiscan_max_prefetch_size, "", kAbsent);
-DEFINE_string(multiscan_size, "", kAbsent);
-DEFINE_string(multiscan_stride, "", kAbsent);
 DEFINE_string(multiscan_use_async_io, "", kAbsent);
 DEFINE_string(num_short_wide_columns, "", kAbsent);
 DEFINE_string(num_wide_columns, "", kAbsent);
-DEFINE_string(openandcompact_allow_resumption, "", kAbsent);
-DEFINE_string(openandcompact_cancel_after_millseconds, "", kAbsent);
-DEFINE_string(openandcompact_test_cancel_on_odd, "", kAbsent);
 DEFINE_string(seek_nexts_to_delete, "", kAbsent);
 DEFINE_string(tolerate_io_errors_for_remote_dbs, "", kAbsent);
 

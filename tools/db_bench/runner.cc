@@ -139,7 +139,8 @@ Runner::Runner(Database* database, uint64_t seed, bool traced)
       seed_(seed),
       traced_(traced),
       // The pool must contain the longest piece that any benchmark takes from it in one go: values
-      // of the flags, those of fill100K and of fillanddeleteuniquerandom, blocks of the codec benchmarks and values of mixgraph.
+      // of the flags, those of fill100K and fillanddeleteuniquerandom, blocks of the codec
+      // benchmarks and values of mixgraph.
       pool_(std::max({LargestValue(), kLargeValueBytes, static_cast<size_t>(FLAGS_block_size),
                       static_cast<size_t>(FLAGS_mix_max_value_size),
                       static_cast<size_t>(FLAGS_disposable_entries_value_size),

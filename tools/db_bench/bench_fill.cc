@@ -16,6 +16,62 @@ namespace varve::bench {
 
 namespace {
 
+// Adds the range tombstones of --writes_per_range_tombstone to the batches of a fill.
+class RangeTombstones {
+ public:
+  // `order` must outlive this.
+  RangeTombstones(Worker& worker, FillOrder* order, FillOrder::Kind kind)
+      : worker_(worker), order_(*order), kind_(kind), keys_(worker.NewKeyMaker()) {}
+
+  // Is called after each entry. Adds a tombstone if one is due, and returns the bytes of its keys.
+  int64_t AfterEntry(WriteBatch* batch) {
+    if (FLAGS_writes_per_range_tombstone == 0) return 0;
+    const int64_t counted = ++entries_ - FLAGS_writes_before_delete_range;
+    const bool due = counted > 0 && counted % FLAGS_writes_per_range_tombstone == 0;
+    if (!due || added_ >= FLAGS_max_num_range_tombstones) return 0;
+    ++added_;
+    // A drawn number may be written again; one of a list of unique numbers would be missing later.
+    const uint64_t number = kind_ == FillOrder::Kind::kUniqueRandom
+                                ? worker_.random.Below(static_cast<uint64_t>(worker_.plan.num))
+                                : order_.Next();
+    return FLAGS_expand_range_tombstones ? AddDeletions(number, batch) : AddRange(number, batch);
+  }
+
+  void PrintCount() const {
+    if (added_ == 0) return;
+    std::printf("Number of range deletions: %lld\n", static_cast<long long>(added_));
+  }
+
+ private:
+  static uint64_t width() { return static_cast<uint64_t>(FLAGS_range_tombstone_width); }
+
+  int64_t AddRange(uint64_t number, WriteBatch* batch) {
+    const std::string begin = keys_.Make(number).ToString();
+    const Slice end = keys_.Make(number + width());
+    const Status s = batch->DeleteRange(worker_.database.family(number), begin, end);
+    if (!s.ok()) Fail("del error", s);
+    return static_cast<int64_t>(begin.size() + end.size());
+  }
+
+  int64_t AddDeletions(uint64_t number, WriteBatch* batch) {
+    int64_t bytes = 0;
+    for (uint64_t i = 0; i < width(); ++i) {
+      const Slice key = keys_.Make(number + i);
+      const Status s = batch->Delete(worker_.database.family(number), key);
+      if (!s.ok()) Fail("del error", s);
+      bytes += static_cast<int64_t>(key.size());
+    }
+    return bytes;
+  }
+
+  Worker& worker_;
+  FillOrder& order_;
+  const FillOrder::Kind kind_;
+  KeyMaker keys_;
+  int64_t entries_ = 0;
+  int64_t added_ = 0;
+};
+
 // Writes as many entries in each thread: a sequential fill writes every key once a thread.
 void Fill(Worker& worker, FillOrder::Kind kind) {
   const Plan& plan = worker.plan;
@@ -124,6 +180,7 @@ void WriteInOrder(Worker& worker, FillOrder::Kind kind, int64_t count) {
   ValueStream values = worker.NewValues();
   WriteBatch batch(0, 0, plan.write_options.protection_bytes_per_key, UserTimestamps::size());
   UserTimestamps timestamps(&worker.random);
+  RangeTombstones tombstones(worker, &order, kind);
   Budget budget(kind == FillOrder::Kind::kRandom ? FLAGS_duration : 0, count);
   int64_t bytes = 0;
   while (budget.Take(plan.batch_size)) {
@@ -137,6 +194,7 @@ void WriteInOrder(Worker& worker, FillOrder::Kind kind, int64_t count) {
       const Status s = batch.Put(worker.database.family(number), key, value);
       if (!s.ok()) Fail("put error", s);
       batch_bytes += static_cast<int64_t>(key.size() + UserTimestamps::size() + value.size());
+      batch_bytes += tombstones.AfterEntry(&batch);
     }
     timestamps.Fill(&batch);
     worker.PayForWrite(batch_bytes);
@@ -145,7 +203,25 @@ void WriteInOrder(Worker& worker, FillOrder::Kind kind, int64_t count) {
     bytes += batch_bytes;
     worker.stats.FinishedOps(plan.batch_size, Op::kWrite);
   }
+  tombstones.PrintCount();
   worker.stats.AddBytes(bytes);
+}
+
+bool CheckRangeTombstoneFlags() {
+  const char* wrong = nullptr;
+  if (FLAGS_writes_per_range_tombstone < 0 || FLAGS_writes_before_delete_range < 0 ||
+      FLAGS_max_num_range_tombstones < 0) {
+    wrong = "counts of range tombstones are at least 0";
+  } else if (FLAGS_range_tombstone_width < 1) {
+    wrong = "--range_tombstone_width is at least 1";
+  } else if (FLAGS_writes_per_range_tombstone > 0 &&
+             (FLAGS_keys_per_prefix > 0 || FLAGS_use_existing_keys)) {
+    wrong = "--writes_per_range_tombstone needs keys in the order of their numbers";
+  } else if (FLAGS_writes_per_range_tombstone > 0 && FLAGS_user_timestamp_size > 0) {
+    wrong = "--writes_per_range_tombstone is not supported with --user_timestamp_size";
+  }
+  if (wrong != nullptr) std::fprintf(stderr, "%s\n", wrong);
+  return wrong == nullptr;
 }
 
 std::span<const Benchmark> FillBenchmarks() {

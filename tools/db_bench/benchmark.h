@@ -129,6 +129,8 @@ std::span<const Benchmark> VerifyBenchmarks();
 // Returns false, with a line on stderr, if flags of transactions contradict each other.
 [[nodiscard]] bool CheckTransactionFlags();
 
+// Returns false, with a line on stderr, if the flags of range tombstones are wrong.
+[[nodiscard]] bool CheckRangeTombstoneFlags();
 // Returns false, with a line on stderr, if the flags of disposable entries contradict each other.
 [[nodiscard]] bool CheckDisposableFlags();
 
@@ -137,8 +139,8 @@ const Benchmark* FindBenchmark(std::string_view name);
 // Returns true if other programs know the name and this tool does not support it.
 bool IsKnownElsewhere(std::string_view name);
 
-// Writes `count` entries in batches of --batch_size, in the order of `kind`. A last batch that would
-// pass the count is not written.
+// Writes `count` entries in batches of --batch_size, in the order of `kind`, and range tombstones
+// as the flags say. A last batch that would pass the count is not written.
 void WriteInOrder(Worker& worker, FillOrder::Kind kind, int64_t count);
 // Runs in the background threads: writes random keys until the foreground is done.
 void WriteUntilDone(Worker& worker);

@@ -72,8 +72,8 @@ bool CheckFlags() {
     std::fprintf(stderr, "--keys_per_prefix needs --prefix_size\n");
     return false;
   }
-  return CheckValueFlags() && CheckDisposableFlags() && CheckTransactionFlags() &&
-         CheckTrafficFlags() && CheckRefusedFlags();
+  return CheckValueFlags() && CheckRangeTombstoneFlags() && CheckDisposableFlags() &&
+         CheckTransactionFlags() && CheckTrafficFlags() && CheckRefusedFlags();
 }
 
 std::string DirectoryFromFlags() {

@@ -76,12 +76,6 @@ DEFINE_string(simulate_hybrid_fs_file, "", kAbsent);
 DEFINE_int32(simulate_hybrid_hdd_multipliers, 1, kAbsent);
 
 // Deletion patterns within fills.
-DEFINE_bool(expand_range_tombstones, false, kAbsent);
-DEFINE_int64(max_num_range_tombstones, 0, kAbsent);
-DEFINE_int64(range_tombstone_width, 100, kAbsent);
-DEFINE_int64(writes_before_delete_range, 0, kAbsent);
-DEFINE_int64(writes_per_range_tombstone, 0, kAbsent);
-
 // Engine internals.
 DEFINE_bool(enable_cpu_prio, false, kAbsent);
 DEFINE_bool(enable_io_prio, false, kAbsent);

@@ -87,6 +87,12 @@ DEFINE_bool(low_pri, false, "Writes yield when compaction is behind");
 DEFINE_uint64(benchmark_write_rate_limit, 0, "Bytes a second that all writers may write; 0: any");
 DEFINE_double(overwrite_probability, 0.0, "filluniquerandom: chance to write a recent key again");
 DEFINE_uint32(overwrite_window_size, 1, "filluniquerandom: recent keys to choose from");
+DEFINE_int64(writes_per_range_tombstone, 0,
+             "fills and overwrite: entries between two range tombstones; 0: none");
+DEFINE_int64(writes_before_delete_range, 0, "Entries before the first of these entries");
+DEFINE_int64(range_tombstone_width, 100, "Keys that a range tombstone covers");
+DEFINE_int64(max_num_range_tombstones, 0, "Range tombstones of a fill, at most");
+DEFINE_bool(expand_range_tombstones, false, "Delete the keys of each range one by one instead");
 DEFINE_uint64(disposable_entries_batch_size, 0,
               "fillanddeleteuniquerandom: entries of a round that are deleted again; 0: none");
 DEFINE_uint64(disposable_entries_delete_delay, 0,

@@ -7,7 +7,8 @@ set(varve_package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/varve")
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/varve" DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
   FILES_MATCHING PATTERN "*.h")
 install(FILES LICENSE README.md CHANGELOG.md SECURITY.md include/varve/MOVING_FROM_ROCKSDB.md
-  include/varve/MOVING_FROM_LEVELDB.md db/metrics/METRICS.md db/metrics/grafana.json DESTINATION ${CMAKE_INSTALL_DOCDIR})
+  include/varve/MOVING_FROM_LEVELDB.md db/metrics/METRICS.md db/metrics/grafana.json tools/varve/PROBES.md
+  DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(TARGETS varve_static varve_shared EXPORT varveTargets
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})

@@ -18,14 +18,6 @@ target_compile_options(varve_flags INTERFACE
 target_compile_definitions(varve_flags INTERFACE $<$<CONFIG:Debug>:_GLIBCXX_ASSERTIONS>)
 # Debug information and __FILE__ name sources relative to the checkout: the same bytes in every folder.
 target_compile_options(varve_flags INTERFACE -ffile-prefix-map=${PROJECT_SOURCE_DIR}/=)
-# Probes for tracers (util/base/probes.h) need one header and no library. It is looked for in each configuration until it is
-# there, so that a package that is installed later is found.
-find_path(VARVE_SDT_INCLUDE_DIR NAMES sys/sdt.h)
-mark_as_advanced(VARVE_SDT_INCLUDE_DIR)
-if(VARVE_SDT_INCLUDE_DIR)
-  target_include_directories(varve_flags SYSTEM INTERFACE "${VARVE_SDT_INCLUDE_DIR}")
-  target_compile_definitions(varve_flags INTERFACE VARVE_HAS_SDT)
-endif()
 if(VARVE_COPY_MERGE_OPERANDS)
   target_compile_definitions(varve_flags INTERFACE VARVE_COPY_MERGE_OPERANDS)
 endif()

@@ -20,6 +20,19 @@ function(varve_room name)
     C_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
 endfunction()
 
+# varve_probes(<room>...): the rooms whose sources have probes for tracers (util/base/probes.h) are compiled with VARVE_HAS_SDT
+# where sys/sdt.h is found: a header, and nothing to link. It is looked for in each configuration until it is there.
+function(varve_probes)
+  find_path(VARVE_SDT_INCLUDE_DIR NAMES sys/sdt.h)
+  mark_as_advanced(VARVE_SDT_INCLUDE_DIR)
+  if(VARVE_SDT_INCLUDE_DIR)
+    foreach(room IN LISTS ARGN)
+      target_include_directories(varve_${room} SYSTEM PRIVATE "${VARVE_SDT_INCLUDE_DIR}")
+      target_compile_definitions(varve_${room} PRIVATE VARVE_HAS_SDT)
+    endforeach()
+  endif()
+endfunction()
+
 # varve_codec(<name> <MACRO>): option VARVE_WITH_<MACRO>; when on, util alone is compiled with VARVE_HAVE_<MACRO>=1.
 function(varve_codec name macro)
   option(VARVE_WITH_${macro} "Compress with ${name}" ${varve_${name}_FOUND})

@@ -9,10 +9,11 @@
 //
 //    VARVE_PROBE_LOG_SYNC_BEGIN(round, dirty.size());
 //
-// VARVE_HAS_SDT says that the build found <sys/sdt.h>. Without it the macros compile to nothing,
-// and their arguments are not evaluated. With it they are evaluated whether or not anybody listens:
-// they are numbers and C strings that the caller has anyway. No probe lies on the path of a read
-// that the block cache answers. Use the macros in .cc files only.
+// VARVE_HAS_SDT says that the build found <sys/sdt.h>; the root CMakeLists.txt lists the rooms that
+// are compiled with it. Without it the macros compile to nothing, and their arguments are not
+// evaluated. With it they are evaluated whether or not anybody listens: they are numbers and C
+// strings that the caller has anyway. No probe lies on the path of a read that the block cache
+// answers. Use the macros in .cc files only.
 //
 // An end is reported for every begin, also of what fails, unless an exception ends the work.
 

@@ -52,7 +52,7 @@ void DeleteAll(std::vector<ColumnFamilyHandle*>* handles) {
   handles->clear();
 }
 
-// Returns the request with each family once, by the options that it is first named with.
+// Returns the request with each family listed once, with the options of its first entry.
 OpenRequest WithoutRepeats(OpenRequest request) {
   std::set<std::string> names;
   std::erase_if(request.families, [&names](const ColumnFamilyDescriptor& family) {
@@ -61,7 +61,9 @@ OpenRequest WithoutRepeats(OpenRequest request) {
   return request;
 }
 
-// Opens a database whose background work has not begun.
+// Opens a database whose background work has not begun. Sets *handles (may be null) to one handle
+// for each entry of the request, in order; it is empty after an error. `secondary_path` is the
+// directory for the LOG of a secondary or follower, otherwise null.
 Status OpenImpl(const OpenRequest& request, std::vector<ColumnFamilyHandle*>* handles,
                 std::unique_ptr<DbImpl>* result, const std::string* secondary_path = nullptr) try {
   const OpenRequest opened = WithoutRepeats(request);
@@ -109,7 +111,8 @@ Status OpenImpl(const OpenRequest& request, std::vector<ColumnFamilyHandle*>* ha
   return s;
 }
 
-// Calls no user code before both outputs are written, except for listeners of the recovery.
+// Opens a database and starts its background work. After an error *dbptr is null and *handles is
+// empty. Except for listeners of the recovery, no user code runs before both are set.
 Status OpenDb(const OpenRequest& request, std::vector<ColumnFamilyHandle*>* handles, DB** dbptr,
               const std::string* secondary_path = nullptr) {
   if (dbptr == nullptr) return Status::InvalidArgument("open: the place for the DB is null");
@@ -134,13 +137,13 @@ Status OpenDb(const OpenRequest& request, std::vector<ColumnFamilyHandle*>* hand
   return s;
 }
 
-// `leader` names the directory that is followed.
+// Opens a follower in its own directory `name`; the request's name is the leader's directory.
 Status OpenFollower(OpenRequest leader, const std::string& name,
                     std::vector<ColumnFamilyHandle*>* handles, std::unique_ptr<DB>* dbptr) {
   if (dbptr == nullptr) return Status::InvalidArgument("open: the place for the DB is null");
   if (name.empty()) return Status::InvalidArgument("open as follower: the name is empty");
-  // A follower is a secondary whose own directory has links to the leader's tables, and whom a
-  // thread of its own brings up to date.
+  // A follower is a secondary whose own directory has links to the leader's tables, and which a
+  // thread of its own keeps up to date.
   leader.read_only = true;
   leader.follows = true;
   leader.follower_directory = name;
@@ -162,8 +165,8 @@ Status NoSecondary() {
   return Status::NotSupported("the database is not open as a secondary");
 }
 
-// Makes the request one for reading. What only writers use gets its default, in the database's
-// options and in each family's, so that a reader is not refused for it.
+// Makes the request one for reading. Options that only writers use get their defaults, in the
+// database's options and in each family's, so that no opening for reads is refused for them.
 void OnlyRead(OpenRequest* request) {
   request->read_only = true;
   request->options = ForReading(request->options);
@@ -346,7 +349,7 @@ DbImpl::DbImpl(std::shared_ptr<Engine> engine, std::unique_ptr<Secondary> second
   DbLock lock(&engine_->state.mu);
   ColumnFamily* const family = engine_->state.families.FindById(0);
   VARVE_ASSERT(family != nullptr);
-  // The database's own handles are not counted, as Close tells of users' handles only.
+  // The database's own handles are not counted, as Close reports only those that users hold.
   default_handle_ = std::make_unique<ColumnFamilyHandleImpl>(family->shared_from_this(),
                                                              /*counted=*/false);
   ColumnFamily* const statistics = engine_->state.families.FindByName(kStatisticsFamilyName);
@@ -356,7 +359,7 @@ DbImpl::DbImpl(std::shared_ptr<Engine> engine, std::unique_ptr<Secondary> second
 }
 
 void DbImpl::StartWork() {
-  // Programs look for these words: they end what an opening tells of its options.
+  // Programs that read the LOG look for this line, which ends the list of options.
   LogHeader(engine_->context.info_log(), "DB pointer %p", static_cast<void*>(this));
   Telling telling;
   telling.statistics = [e = engine_.get()] { return DescribeStatistics(e); };
@@ -421,7 +424,8 @@ Status DbImpl::CheckOpen(const OpenCall& call) const {
 
 Status DbImpl::CheckWritable(const OpenCall& call) const {
   Status s = CheckOpen(call);
-  // Nearly all such calls change the MANIFEST, and would wait for their turn.
+  // Nearly all such calls change the MANIFEST. In a callback of the thread that writes it they
+  // would wait for themselves.
   if (s.ok()) s = RefuseHeldUp("call", ActiveWork::kManifest, engine_->state.versions.get());
   return s.ok() ? CheckWritable() : s;
 }
@@ -572,7 +576,7 @@ Status DbImpl::DestroyColumnFamilyHandle(ColumnFamilyHandle* handle) try {
     if (!call.inside() || engine_->context.read_only()) return;
     DbLock lock(&engine_->state.mu);
     // The handle may have been the last holder of a dropped family, whose files are obsolete now.
-    // In a closed or read-only database nobody may delete them.
+    // In a closed or read-only database no files are deleted.
     engine_->jobs->obsolete.Purge();
   });
   return Status::OK();
@@ -608,8 +612,8 @@ Status DbImpl::Promote(const PromoteOptions& options) try {
   info.kind = DataMoveInfo::Kind::kPromotion;
   info.path = GetName();
   const uint64_t begin = context.MonotonicMicros();
-  // The time is measured over everything that readers and writers wait for, the start of the work
-  // included. Listeners hear of a failure, too.
+  // The reported time includes the start of background work, as writers wait for it. Listeners are
+  // told of a failure, too.
   info.status = secondary_->Promote(options);
   if (info.status.ok()) {
     StartWork();
@@ -661,8 +665,8 @@ const Snapshot* DbImpl::TakeSnapshot(uint64_t timestamp, bool holds_evidence) tr
   // With unordered writes the newest numbers may still be on their way into memtables. A snapshot
   // that covered them would change while it is read.
   engine_->state.commit->WaitUntilVisible();
-  // The mutex is held, so that no compaction's list of snapshots misses one that is older than it
-  // sees.
+  // A compaction reads the list of snapshots under this mutex. The number is read and listed in one
+  // hold of it, so that no compaction drops what the snapshot shows in between.
   DbLock lock(&engine_->state.mu);
   // An ingestion that has its place in the order, but whose tables readers do not have yet, would
   // appear beneath this snapshot later. The wait releases the mutex, so the database may have been
@@ -672,7 +676,8 @@ const Snapshot* DbImpl::TakeSnapshot(uint64_t timestamp, bool holds_evidence) tr
     engine_->state.ingest_windows.AwaitNone();
     if (engine_->lifecycle.closed()) return nullptr;
   }
-  if (engine_->lifecycle.closed()) return nullptr;  // Close has counted snapshots.
+  // Close has counted the held snapshots, so none is taken after it.
+  if (engine_->lifecycle.closed()) return nullptr;
   return engine_->state.snapshots.Acquire(engine_->state.versions->last_sequence(), now, timestamp,
                                           holds_evidence);
 } catch (...) {

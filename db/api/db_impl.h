@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The public API on an engine: checks arguments, then hands each call to the part that does it.
+// DbImpl implements the public DB on an Engine: it checks the arguments of each call, then hands it
+// to the part of the engine that does the work.
 
 #include <map>
 #include <memory>
@@ -28,7 +29,9 @@ enum class ValueForm : uint8_t;
 // handle of the default family.
 class DbImpl final : public DB, public TransactionHost, public CopyHost, public TtlHost {
  public:
-  // `secondary`, if not null, belongs to that engine; with `follows_by_itself` it is a follower's.
+  // `secondary`, unless null, applies what another process writes to `engine`. With
+  // `follows_by_itself`, which requires it, StartWork starts a thread that lets it catch up
+  // periodically (DB::OpenAsFollower).
   explicit DbImpl(std::shared_ptr<Engine> engine, std::unique_ptr<Secondary> secondary = nullptr,
                   bool follows_by_itself = false);
   ~DbImpl() override;
@@ -174,7 +177,8 @@ class DbImpl final : public DB, public TransactionHost, public CopyHost, public 
   Status UnlockWAL() override;
   SequenceNumber GetLatestSequenceNumber() const override;
   Status IncreaseFullHistoryTsLow(ColumnFamilyHandle* handle, std::string ts_low) override;
-  // Trims a family with timestamps that no other thread uses.
+  // Removes all versions of the family that are newer than `trim_ts`, which must have the
+  // comparator's timestamp size. Requires that nothing else writes to the family meanwhile.
   Status TrimHistory(ColumnFamilyHandle* handle, const std::string& trim_ts);
   Status GetFullHistoryTsLow(ColumnFamilyHandle* handle, std::string* ts_low) override;
   Status GetNewestUserDefinedTimestamp(ColumnFamilyHandle* handle,
@@ -271,7 +275,8 @@ class DbImpl final : public DB, public TransactionHost, public CopyHost, public 
   void StartWork() override;
 
  private:
-  // Counts the caller in until the end of its scope, which Close waits for (open_calls.h).
+  // Registers the calling thread as inside the database until the result is destroyed; Close waits
+  // for that (open_calls.h).
   OpenCall EnterCall() const { return OpenCall(&engine_->lifecycle); }
   // Return OK, or the reason why no call can be served. CheckWritable also refuses a read-only
   // database. CheckNotForked is for calls that a closed database still answers.
@@ -280,21 +285,31 @@ class DbImpl final : public DB, public TransactionHost, public CopyHost, public 
   Status CheckWritable() const;
   Status CheckWritable(const OpenCall& call) const;
   Status CheckNotForked() const { return engine_->lifecycle.CheckNotForked(); }
+  // Returns a snapshot of the newest visible state, or null if the database is closed, memory is
+  // out, or the caller would wait for itself (HoldsIngestionsUp). Its GetTimestamp returns
+  // `timestamp`; UINT64_MAX: it has none. With `holds_evidence` compactions keep evidence of each
+  // later change, for the conflict checks of transactions.
   const Snapshot* TakeSnapshot(uint64_t timestamp, bool holds_evidence);
   // True if the thread runs in a callback that an ingestion may wait for, and so cannot wait for
   // one.
   bool HoldsIngestionsUp() const;
+  // Does WaitForCompact without its Close.
   Status WaitForWork(const WaitForCompactOptions& options);
-  // Returns OK if a call that removes ranges may begin its deletion and its flush.
+  // Checks, for the call `name`, that a deletion of ranges may be written to the family and
+  // flushed. Sets *family, which is null after an error of the handle.
   Status CheckRemoval(const char* name, ColumnFamilyHandle* handle, ColumnFamily** family);
-  // Returns OK when the deletion is durable, and in a table.
+  // Writes the deletions of `batch`; returns OK when they are durable, and in a table.
   Status WriteRemoval(ColumnFamilyHandle* handle, WriteBatch* batch);
-  // Writes the changed options down. An error says that they have changed all the same.
+  // Writes the changed options to the OPTIONS file. The message of an error says that they are in
+  // force all the same.
   Status ChangedOptionsKept();
+  // Returns InvalidArgument if the options name a snapshot that this database does not hold.
   Status CheckReadOptions(const ReadOptions& options) const;
+  // Appends the family of each handle to *families; stops at the first wrong handle.
   Status ResolveAll(const std::vector<ColumnFamilyHandle*>& handles,
                     std::vector<ColumnFamily*>* families) const;
-  // The inputs and outputs of MultiGet, n of each; timestamps and forms may be null.
+  // The inputs and outputs of MultiGet, n of each; all are the caller's. `timestamps` may be null.
+  // If `forms` is null, an entity is read as its default column.
   struct KeyBatch {
     size_t n;
     const Slice* keys;
@@ -303,59 +318,68 @@ class DbImpl final : public DB, public TransactionHost, public CopyHost, public 
     Status* statuses;
     ValueForm* forms = nullptr;
   };
-  // Writes one update, whose value goes from the caller into the log and the memtable. `ts`, unless
-  // null, is appended to the key.
+  // Writes one update without a batch: its key and value are copied from the caller's memory into
+  // the log and the memtable. `ts`, unless null, is appended to the key.
   Status WriteOne(const WriteOptions& options, ColumnFamilyHandle* handle, ValueType type,
                   const Slice& key, const Slice& value, const Slice* ts = nullptr);
   // Checks a write, waits until writes are admitted, and commits it.
   Status Submit(const WriteOptions& options, WriteRequest* request, UserWriteCallback* callback);
-  // Admits and commits a checked write; `bytes` go into memtables.
+  // Waits until a checked write is admitted, and commits it; it adds `bytes` to memtables.
   Status Enter(const WriteOptions& options, WriteRequest* request, size_t bytes,
                UserWriteCallback* callback);
-  // Commits a write that is admitted, and notes it in the trace.
+  // Adds an admitted write to the trace, and commits it.
   Status CommitTraced(const WriteOptions& options, WriteRequest* request,
                       UserWriteCallback* callback);
-  // Note a MultiGet in the trace.
+  // Add a MultiGet to the trace.
   void TraceMultiGet(const ColumnFamily& family, const KeyBatch& batch) noexcept;
   void TraceMultiGet(ColumnFamilyHandle** handles, const KeyBatch& batch) noexcept;
-  // Like Submit, for a step of two-phase commit.
+  // Does what Submit does for a step of two-phase commit.
   Status SubmitStep(const WriteOptions& options, WriteRequest* request, size_t bytes);
+  // Checks that the prepared updates of `section`, and the further ones that come with the commit,
+  // can be inserted.
   Status CheckSection(const PreparedSection& section, const WriteBatch& updates,
                       const WriteOptions& options) const;
-  // Sets *any to true if keys of the prepared transaction need a timestamp, and *stamped to its
-  // updates with it.
+  // Sets *any to true if keys of the prepared transaction have timestamps, and then *stamped to a
+  // copy of its updates in which all of them are `timestamp`. InvalidArgument if that is empty.
   Status StampSection(const PreparedSection& section, const Slice& timestamp, WriteBatch* stamped,
                       bool* any) const;
-  // Reads the key of a lookup into the lookup's value.
+  // Searches the super-version for the key of *lookup, merges its operands, reads its blob, and
+  // counts the read in the statistics. `value` is the one that the lookup was made with.
   Status GetOne(const ReadOptions& options, const SuperVersion& super_version, PointLookup* lookup,
                 PinnableSlice* value) const;
+  // Do MultiGet for keys of one family, and for keys of a family each.
   void MultiGetOf(const ReadOptions& options, ColumnFamilyHandle* handle, const KeyBatch& batch);
   void MultiGetOf(const ReadOptions& options, ColumnFamilyHandle** handles, const KeyBatch& batch);
+  // Empties the places for values and timestamps, and returns the call that is to fill them.
   MultiGetCall StartMultiGet(const ReadOptions& options, const KeyBatch& batch) const;
+  // Counts a finished MultiGet of n keys in the statistics and the perf context.
   void CountMultiGet(const MultiGetCall& call, size_t n) const;
   // True for kPersistedTier if a memtable may hold entries that no log does.
   bool SkipsMemTables(const ReadOptions& options) const;
   // Returns the sequence number for reading one key; the super-version is pinned already.
   SequenceNumber ReadSequence(const ReadOptions& options, const SuperVersion& super_version) const;
-  // Returns a sequence number at which the state is complete and stays as it is. May wait for
-  // insertions under way.
+  // Returns the newest sequence number below which no insertion is under way, so that every read at
+  // it shows the same state. May wait for running insertions.
   SequenceNumber StableReadSequence(const ReadOptions& options,
                                     const SuperVersion& super_version) const;
-  // Fills in a super-version of every family, each to be released with Unref, and returns a
-  // sequence such that all of them show the same moment.
+  // Sets the super-version of each family in *pinned, to be released with Unref, and returns a
+  // sequence number at which all of them show the same moment. Requires that none is set yet.
   SequenceNumber PinOneMoment(const ReadOptions& options,
                               std::map<ColumnFamily*, SuperVersion*>* pinned);
-  // Like PinOneMoment, for a database that follows another process, without a snapshot.
+  // Does PinOneMoment for a database that follows another process, where it needs no snapshot.
   SequenceNumber PinFollowed(std::map<ColumnFamily*, SuperVersion*>* pinned);
+  // Returns OK if the handle is this database's and not of the default family.
   Status CheckDroppable(ColumnFamilyHandle* handle) const;
+  // Drops one family, and tells listeners if that ends a write stall.
   Status DropOne(ColumnFamilyHandle* handle);
 
-  // Stores one note of the tickers' growth (StatisticsNoter::Store).
+  // Stores the growth of each ticker since the last call, as of `seconds` since 1970, in the column
+  // family of statistics (StatisticsNoter::Store).
   Status StoreNote(uint64_t seconds, const StatisticsHistory::Counts& growth);
 
   const std::shared_ptr<Engine> engine_;
-  std::unique_ptr<Secondary> secondary_;  // Null unless opened as one.
-  std::unique_ptr<Follower> follower_;    // Null unless opened as one.
+  std::unique_ptr<Secondary> secondary_;  // Null unless opened as a secondary or a follower.
+  std::unique_ptr<Follower> follower_;    // Null unless opened as a follower.
   ForkGuard fork_guard_;
   std::unique_ptr<ColumnFamilyHandleImpl> default_handle_;
   std::unique_ptr<ColumnFamilyHandleImpl> statistics_handle_;  // Set with persist_stats_to_disk.

@@ -27,12 +27,14 @@ namespace varve {
 
 namespace {
 
+// True if the options differ in an age at which tables are compacted.
 bool AgesDiffer(const ColumnFamilyOptions& a, const ColumnFamilyOptions& b) {
   return a.ttl != b.ttl || a.periodic_compaction_seconds != b.periodic_compaction_seconds ||
          a.bottommost_file_compaction_delay != b.bottommost_file_compaction_delay;
 }
 
-// Leaves an open family the levels that it has: 1 may be too few for another style.
+// Sets num_levels of *changed back to that of the open family, which cannot change. Returns
+// InvalidArgument if its compaction style needs more levels than that.
 Status KeepLevels(const ColumnFamilyOptions& current, ColumnFamilyOptions* changed) {
   if (changed->num_levels > current.num_levels) {
     return Status::InvalidArgument("ColumnFamilyOptions::compaction_style",
@@ -53,8 +55,7 @@ void TellGarbage(Engine* engine, ColumnFamily* family, const char* when) {
   });
 }
 
-// Changes max_open_files of an open database. Readers that belong to their files cannot be limited
-// later.
+// Changes max_open_files of an open database. NotSupported if it was opened without a limit.
 Status ChangeTableLimit(Engine* engine, int max_open_files) VARVE_REQUIRES(kDbMutex) {
   Engine& e = *engine;
   if (max_open_files == e.options.current()->max_open_files) return Status::OK();
@@ -155,7 +156,7 @@ Status DbImpl::DeleteFilesInRanges(ColumnFamilyHandle* handle, const RangePtr* r
 }
 
 Status DbImpl::WaitForCompact(const WaitForCompactOptions& options) try {
-  // The work's OpenCall has ended before Close, which would wait for it.
+  // WaitForWork has left the database (OpenCall) when Close begins, which would wait for that.
   Status s = WaitForWork(options);
   return s.ok() && options.close_db ? Close() : s;
 } catch (...) {
@@ -176,7 +177,7 @@ Status DbImpl::WaitForWork(const WaitForCompactOptions& options) {
     if (!s.ok()) return s;
   }
   DbLock lock(&e.state.mu);
-  // A timeout of 0 means for ever.
+  // A timeout of 0 means that there is no limit.
   const uint64_t deadline =
       options.timeout.count() == 0
           ? UINT64_MAX
@@ -199,7 +200,7 @@ Status DbImpl::WaitForWork(const WaitForCompactOptions& options) {
     if (now >= deadline) return Status::TimedOut("WaitForCompact");
     e.state.work.AwaitWorkFor(std::min<uint64_t>(deadline - now, 100 * 1000));
   }
-  // A caller that wants to close the database does so all the same.
+  // After a failure the database can be closed all the same.
   if (failed()) return options.close_db ? Status::OK() : e.errors.state().error();
   if (options.wait_for_purge) e.jobs->obsolete.Purge();
   return Status::OK();
@@ -239,14 +240,16 @@ Status DbImpl::SetOptions(ColumnFamilyHandle* handle,
     // already and is told of its new limit.
     family->mem()->SetWriteBufferBytes(changed->write_buffer_size);
     family->SetOptions(std::move(changed), std::move(as_set));
-    // The super-version carries the options to readers. Then follow, in this order, what may depend
-    // on them: if writes stall, what listeners hear of that, and if a compaction is due.
+    // The super-version carries the options to readers. What may depend on them follows in this
+    // order: whether writes stall, what listeners are told of that, and whether a compaction is
+    // due.
     engine_->errors.InstallSuperVersion(family).PermitUncheckedError();
     engine_->stalls.Update();
     engine_->stalls.Tell();
     engine_->jobs->compaction.Schedule(family);
   }
-  if (ages_differ) engine_->jobs->periodic.Wake();  // Others may be too old now.
+  // By the new ages other tables may be due for compaction.
+  if (ages_differ) engine_->jobs->periodic.Wake();
   return ChangedOptionsKept();
 } catch (...) {
   return CaughtException();
@@ -299,7 +302,7 @@ Status DbImpl::PauseBackgroundWork() try {
   s = RefuseHeldUp("PauseBackgroundWork", kWork, &e.lifecycle);
   if (!s.ok()) return s;
   DbLock lock(&e.state.mu);
-  // A flush of Close must not be paused.
+  // After Close has begun a pause would keep its flush from running.
   s = CheckOpen();
   if (!s.ok()) return s;
   // The pause is in force before the wait, so no new job begins while those that run end. Calls
@@ -336,7 +339,7 @@ Status DbImpl::ContinueBackgroundWork() try {
 
 Status DbImpl::EnableAutoCompaction(const std::vector<ColumnFamilyHandle*>& handles) try {
   for (ColumnFamilyHandle* handle : handles) VARVE_RETURN_IF_ERROR(CheckHandle(handle));
-  // Every family is tried, whatever happens with the ones before; the last error is returned.
+  // Every family is tried, even after one has failed; the last error is returned.
   Status result;
   for (ColumnFamilyHandle* handle : handles) {
     Status s = SetOptions(handle, {{"disable_auto_compactions", "false"}});
@@ -371,7 +374,7 @@ void DbImpl::CancelAllBackgroundWork(bool wait) {
   e.jobs->TakeBack();
   e.errors.WriteRefusal().PermitUncheckedError();
   e.state.work.SignalAll();
-  // The work that called this ends only after it has returned.
+  // A callback of background work does not wait, as that work ends only after the callback.
   if (ActiveWork::Find(ActiveWork::kAny, &e.lifecycle) != nullptr) return;
   while (wait && e.jobs->AnyLeft()) {
     e.state.work.AwaitWork();

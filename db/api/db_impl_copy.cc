@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Implements the calls that copy a database, or bring whole files into it.
+// Implements the calls that list a database's files for a copy, and the import of a family.
 
 #include "db/api/db_impl.h"
 #include "db/background/jobs.h"
@@ -44,10 +44,10 @@ Status DbImpl::CreateColumnFamilyWithImport(
   if (handle == nullptr) {
     return Status::InvalidArgument("CreateColumnFamilyWithImport: the place is null");
   }
-  *handle = nullptr;
-  const OpenCall call = EnterCall();
   // The place for the handle is cleared before any check, so that a caller who looks at it after an
   // error finds null.
+  *handle = nullptr;
+  const OpenCall call = EnterCall();
   VARVE_RETURN_IF_ERROR(CheckWritable(call));
   ImportWanted wanted;
   wanted.family = ColumnFamilyDescriptor(column_family_name, options);

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Implements what a database reports about itself, and calls of single features.
+// Implements what a database reports about itself: properties, sizes, metadata, files, streams of
+// updates, checksums.
 //
-// Properties, metadata and sizes are read from one pinned version or under the DB mutex; the work
-// is in db/observe, and here are only the checks. Calls that return a bool say false for anything
-// that prevents an answer, also for lack of memory, because they have no status.
+// Here are only the checks of arguments. The work is in db/observe and db/follow, and reads one
+// pinned version or holds the DB mutex. Calls that return a bool return false for anything that
+// prevents an answer, also for lack of memory, because they have no status.
 
 #include "db/api/db_impl.h"
 #include "db/api/stored_history.h"
@@ -25,8 +26,9 @@ namespace varve {
 
 namespace {
 
-// Runs a call that returns no status; what an exception leaves is set by `clear`. A refusal leaves
-// the call, as db/README.md says of calls without a status.
+// Runs `step`, the body of a call that returns no status. After an exception `clear` resets the
+// call's results, and the exception is dropped. Only RefusedCall goes on to the caller, as
+// db/README.md says of calls from callbacks.
 template <typename Step, typename Clear>
 void WithoutStatus(Step step, Clear clear) {
   try {
@@ -47,7 +49,7 @@ bool DbImpl::GetProperty(ColumnFamilyHandle* handle, const Slice& property,
   return family != nullptr && value != nullptr &&
          GetTextProperty(engine_.get(), family, property, value);
 } catch (...) {
-  return false;  // Memory is out.
+  return false;  // There was no memory.
 }
 
 bool DbImpl::GetMapProperty(ColumnFamilyHandle* handle, const Slice& property,
@@ -57,7 +59,7 @@ bool DbImpl::GetMapProperty(ColumnFamilyHandle* handle, const Slice& property,
   return family != nullptr && value != nullptr &&
          GetMapPropertyOf(engine_.get(), family, property, value);
 } catch (...) {
-  return false;  // Memory is out.
+  return false;  // There was no memory.
 }
 
 bool DbImpl::GetIntProperty(ColumnFamilyHandle* handle, const Slice& property,
@@ -67,25 +69,23 @@ bool DbImpl::GetIntProperty(ColumnFamilyHandle* handle, const Slice& property,
   return family != nullptr && value != nullptr &&
          GetNumberProperty(engine_.get(), family, property, value);
 } catch (...) {
-  return false;  // Memory is out.
+  return false;  // There was no memory.
 }
 
 bool DbImpl::GetAggregatedIntProperty(const Slice& property, uint64_t* value) try {
   return CheckNotForked().ok() && value != nullptr &&
          GetAggregatedNumberProperty(engine_.get(), property, value);
 } catch (...) {
-  return false;  // Memory is out.
+  return false;  // There was no memory.
 }
 
 Status DbImpl::GetStatsHistory(uint64_t start_time, uint64_t end_time,
                                std::unique_ptr<StatsHistoryIterator>* stats_iterator) try {
   if (stats_iterator == nullptr) return Status::InvalidArgument("GetStatsHistory: nullptr");
   const OpenCall call = EnterCall();
-  // A stream's position is stored in the MANIFEST. In a callback of the thread that writes the
-  // MANIFEST this would wait for itself.
   VARVE_RETURN_IF_ERROR(CheckOpen(call));
-  // Notes are either in memory or in a column family, never in both (persist_stats_to_disk decides
-  // at the opening).
+  // The records are either in memory or in a column family, never in both: persist_stats_to_disk
+  // decides at the opening.
   if (statistics_handle_ == nullptr) {
     *stats_iterator = engine_->history.Walk(start_time, end_time);
     return Status::OK();
@@ -101,7 +101,8 @@ Status DbImpl::GetStatsHistory(uint64_t start_time, uint64_t end_time,
 Status DbImpl::StoreNote(uint64_t seconds, const StatisticsHistory::Counts& growth) {
   WriteBatch batch;
   VARVE_RETURN_IF_ERROR(AddNote(seconds, growth, statistics_handle_.get(), &batch));
-  // A note does not delay users' writes, and its job does not wait while writes are held back.
+  // The write fails when writes stall, so that its job never waits; the growth is then part of the
+  // next record. With low_pri it delays no write of the user.
   WriteOptions options;
   options.no_slowdown = true;
   options.low_pri = true;
@@ -146,8 +147,8 @@ void DbImpl::GetApproximateMemTableStats(ColumnFamilyHandle* handle, const Range
   if (family == nullptr) return;
   WithoutStatus(
       [&] {
-        // One super-version pins the active memtable and the frozen ones of the same moment, so no
-        // entry counts twice or not at all while a memtable is switched.
+        // One super-version pins the active memtable and the immutable ones of the same moment, so
+        // no entry counts twice or not at all while a memtable is switched.
         ReadGuard super_version(family);
         uint64_t entries = 0;
         uint64_t bytes = 0;
@@ -214,6 +215,8 @@ Status DbImpl::OpenChangeStream(const ChangeStreamOptions& options,
                                 std::unique_ptr<ChangeStream>* stream) try {
   const OpenCall call = EnterCall();
   VARVE_RETURN_IF_ERROR(CheckOpen(call));
+  // A stream's position is stored in the MANIFEST. In a callback of the thread that writes the
+  // MANIFEST this call would wait for itself.
   VARVE_RETURN_IF_ERROR(
       RefuseHeldUp("OpenChangeStream", ActiveWork::kManifest, engine_->state.versions.get()));
   return OpenNamedStream(engine_, options, stream);
@@ -236,7 +239,7 @@ void DbImpl::GetLiveFilesMetaData(std::vector<LiveFileMetaData>* metadata) {
   WithoutStatus(
       [&] {
         const OpenCall call = EnterCall();
-        // A closed database has no files to tell of; the result stays empty, as there is no status.
+        // For a closed database the result stays empty, as there is no status.
         if (call.inside()) ListLiveFiles(engine_.get(), metadata);
       },
       [&] { metadata->clear(); });

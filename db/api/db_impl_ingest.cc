@@ -3,7 +3,7 @@
 // Implements ingestion: files from outside, in one call or in two steps.
 //
 //       PrepareFileIngestion     files are checked and staged; nothing is visible
-//         handle, staged         Abort, ~handle or Close discard it; whoever Takes it first owns it
+//         handle, staged         Abort, ~handle or Close discard it; the first to Take it owns it
 //       CommitFileIngestionHandles
 //         all are taken, then one commit shows all files of all handles at one moment
 //
@@ -26,7 +26,8 @@ namespace varve {
 
 namespace {
 
-// The users' handle of a prepared ingestion. It knows the list of staged ones, not the database.
+// The user's handle of a prepared ingestion. It refers to the list of staged ingestions and not to
+// the database, which it may outlive.
 class IngestionHandle final : public FileIngestionHandle {
  public:
   IngestionHandle(std::shared_ptr<StagedIngestions> staged, std::shared_ptr<Ingestion> ingestion)

@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Whole ranges of keys: moved to a deeper level, clipped, and excised.
+// Implements calls on whole ranges of keys: PromoteL0, Excise and ClipColumnFamily.
 //
 // An excision is one batch that deletes the range. The batch alone decides what readers see, and so
 // the excision is atomic and exact. Files within the range then leave the tree unread, in this
 // order:
-//   1. The batch is durable, and then in a table: neither a crash nor a reader of the MANIFEST
-//   alone
-//      finds the files removed and the deletion missing.
+//   1. The batch is synced, and then flushed to a table: neither a crash nor a reader of the
+//      MANIFEST alone finds the files removed and the deletion missing.
 //   2. Files that hold nothing newer than the batch are removed, unless a snapshot is older. Some
-//   may
-//      stay because they are being compacted, which makes no difference to a reader: the data
-//      beneath the removed files is deleted as well.
+//      may stay because they are being compacted, which makes no difference to a reader: the batch
+//      deletes their keys as well.
 
 #include <memory>
 #include <optional>
@@ -28,18 +26,20 @@ namespace varve {
 
 namespace {
 
+// Returns NotSupported if keys of the family have timestamps.
 Status NoTimestamps(const char* call, const ColumnFamily& family) {
   if (family.icmp().timestamp_size() == 0) return Status::OK();
   return Status::NotSupported(call, "column family " + family.name() +
                                         " has user timestamps; delete the range as of a timestamp");
 }
 
-// The first and the last key of a family. Both empty: it has none.
+// The first and the last key of a family; both are unset if it has none.
 struct Ends {
   std::optional<std::string> first;
   std::optional<std::string> last;
 };
 
+// Sets *ends to the first and the last key that a read sees now.
 Status FindEnds(DB* db, ColumnFamilyHandle* handle, Ends* ends) {
   // A prefix extractor must not narrow the search for the ends of the whole family.
   ReadOptions options;
@@ -53,13 +53,15 @@ Status FindEnds(DB* db, ColumnFamilyHandle* handle, Ends* ends) {
   return it->status();
 }
 
-// A range that may include its end.
+// The range from `start`, which belongs to it, to `limit`, which may belong to it.
 struct Span {
   std::string start;
   std::string limit;
   bool limit_included = false;
 };
 
+// Adds the deletion of the span to the batch: a range deletion, and a point deletion of an included
+// limit.
 Status AddDeletion(ColumnFamilyHandle* handle, const Span& span, WriteBatch* batch) {
   if (handle->GetComparator()->Compare(span.start, span.limit) < 0) {
     VARVE_RETURN_IF_ERROR(batch->DeleteRange(handle, span.start, span.limit));
@@ -84,7 +86,8 @@ Status DbImpl::CheckRemoval(const char* name, ColumnFamilyHandle* handle, Column
   if (*family == nullptr) return s;
   if ((*family)->dropped()) return Status::ColumnFamilyDropped(name, (*family)->name());
   VARVE_RETURN_IF_ERROR(NoTimestamps(name, **family));
-  // Otherwise the flush would be refused when the deletion is in force already.
+  // A callback that must not wait for a flush is refused here: later the deletion would be in force
+  // already.
   return RefuseHeldUp(name, ActiveWork::kFlush | ActiveWork::kCompaction, &engine_->lifecycle);
 }
 
@@ -122,7 +125,7 @@ Status DbImpl::Excise(ColumnFamilyHandle* handle, const RangeOpt& range) try {
   span.start = range.start.has_value() ? range.start->ToString() : *ends.first;
   span.limit = range.limit.has_value() ? range.limit->ToString() : *ends.last;
   span.limit_included = !range.limit.has_value();
-  // All keys may lie on the other side of the given bound.
+  // All keys of the family may lie outside of the given bound; then there is nothing to remove.
   const int way = order.Compare(span.start, span.limit);
   if (way > 0 || (way == 0 && !span.limit_included)) return Status::OK();
   WriteBatch batch;

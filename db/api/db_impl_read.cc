@@ -47,7 +47,8 @@ namespace varve {
 
 namespace {
 
-// True if there are timestamps to check.
+// True if the options have timestamps, or the family's keys do, so that CheckReadTimestamp is
+// needed.
 bool HasTimestamps(const ReadOptions& options, const ColumnFamily& family) {
   return options.timestamp != nullptr || options.iter_start_ts != nullptr ||
          family.icmp().timestamp_size() != 0;
@@ -59,7 +60,8 @@ void CountBytesRead(Statistics* statistics, size_t bytes) {
   RecordInHistogram(statistics, BYTES_PER_READ, bytes);
 }
 
-// Makes columns of a value that was read.
+// Moves a value that was read into *columns: the columns of an entity, or a plain value as the
+// default column. Corruption if the entity is damaged.
 Status ShowColumns(const Slice& key, ValueForm form, PinnableSlice* value,
                    PinnableWideColumns* columns) {
   if (form == ValueForm::kPlain) {
@@ -70,7 +72,8 @@ Status ShowColumns(const Slice& key, ValueForm form, PinnableSlice* value,
   return s.ok() ? s : Status::CopyAppendMessage(s, "; ", "of key " + key.ToString(/*hex=*/true));
 }
 
-// Does the same for one of many keys, whose status is given.
+// Does ShowColumns for one key of many: without columns if *status is an error, which stays;
+// otherwise *status becomes the error of ShowColumns, if any.
 void ShowResult(const Slice& key, ValueForm form, PinnableSlice* value,
                 PinnableWideColumns* columns, Status* status) {
   columns->Reset();
@@ -131,10 +134,10 @@ SequenceNumber DbImpl::PinFollowed(std::map<ColumnFamily*, SuperVersion*>* pinne
 
 SequenceNumber DbImpl::PinOneMoment(const ReadOptions& options,
                                     std::map<ColumnFamily*, SuperVersion*>* pinned) {
-  // A memtable that was switched after its family was pinned may hold writes that the sequence
-  // covers, and other families' pins show the rest of their batches. Then all are pinned again, at
-  // last below a snapshot: the entries that it covers are in every super-version pinned while it is
-  // held.
+  // A family may switch its memtable after it was pinned. The new memtable may then hold writes
+  // that the sequence number covers, while the pins of other families show the rest of their
+  // batches. In that case all are pinned again. After kTries attempts a snapshot is held meanwhile:
+  // the entries that it covers are in every super-version that is pinned while it is held.
   constexpr int kTries = 3;
   // An existing pin would be lost.
   VARVE_ASSERT(std::ranges::all_of(*pinned, [](const auto& pin) { return pin.second == nullptr; }));
@@ -142,8 +145,8 @@ SequenceNumber DbImpl::PinOneMoment(const ReadOptions& options,
   const Snapshot* held = nullptr;
   for (int tries = 1;; tries++) {
     if (tries > kTries && options.snapshot == nullptr) held = GetSnapshot();
-    // The counter is read before the pins and compared behind them: while it is odd, or if it has
-    // grown, some families show their ingested tables and some do not yet.
+    // The counter of ingestions is read before the pins and compared after them: if it was odd, or
+    // has grown, some families may show their ingested tables and some not yet.
     const uint64_t rounds = engine_->state.ingest_windows.Rounds();
     for (auto& [family, super_version] : *pinned)
       super_version = family->AcquireAt(options.snapshot);
@@ -171,11 +174,11 @@ SequenceNumber DbImpl::PinOneMoment(const ReadOptions& options,
 
 bool DbImpl::SkipsMemTables(const ReadOptions& options) const {
   // Such a read wants only what survives a crash. As long as every write was logged, memtables
-  // survive by their logs; after one write without a log nobody can tell which entries do.
+  // survive by their logs; after one write without a log it is unknown which entries do.
   return options.read_tier == kPersistedTier && engine_->log_gate.has_unlogged();
 }
 
-// Inlined into its two callers, of which Get must not pay for the other.
+// Is inlined into Get and GetEntity, so that Get, the hottest call, pays for no call here.
 [[gnu::always_inline]] inline Status DbImpl::GetOne(const ReadOptions& options,
                                                     const SuperVersion& super_version,
                                                     PointLookup* lookup,
@@ -184,8 +187,8 @@ bool DbImpl::SkipsMemTables(const ReadOptions& options) const {
   VARVE_RETURN_IF_ERROR(GetFromSuperVersion(
       options, super_version, lookup, engine_->context.statistics(), SkipsMemTables(options)));
   RecordTick(engine_->context.statistics(), NUMBER_KEYS_READ);
-  // The other ends of a search: a value in a blob file, operands without a value below them,
-  // nothing.
+  // A search that has found no value in place has found a reference to a blob file, operands whose
+  // base was deleted or is missing, or nothing.
   if (lookup->state() != PointLookup::State::kFound) {
     if (lookup->state() == PointLookup::State::kReference) {
       VARVE_RETURN_IF_ERROR(ReadReference(options, super_version, *lookup, value));
@@ -254,7 +257,8 @@ Status DbImpl::GetEntity(const ReadOptions& options, ColumnFamilyHandle* handle,
   if (!s.ok()) return s;
   const Status shown = ShowColumns(key, lookup.form(), &value, columns);
   if (shown.ok()) return s;
-  // A plain read meets the same error where it still knows the table.
+  // The entity is damaged. A plain read of the key meets the damage while it still has the table,
+  // so its error names the file.
   PinnableSlice ignored;
   PointLookup plain(key, ReadSequence(options, *super_version), &ignored, &super_version->merger(),
                     AsOf(options, *super_version));
@@ -297,8 +301,8 @@ Status DbImpl::GetMergeOperands(const ReadOptions& options, ColumnFamilyHandle* 
   const ReadGuard super_version(family, options.snapshot);
   s = CheckReadTimestamp(options, *super_version, family->name());
   if (!s.ok()) return s;
-  // The request has the visible number, too. With unordered writes the number of the read may be
-  // above it, where insertions may still be under way.
+  // The request has the newest visible number, too: with unordered writes the number of the read
+  // may be above it, where insertions may still be under way.
   OperandRequest request{key, ReadSequence(options, *super_version),
                          engine_->state.versions->last_sequence()};
   if (operand_options->continue_cb) request.continue_callback = &operand_options->continue_cb;
@@ -346,7 +350,8 @@ void DbImpl::MultiGetOf(const ReadOptions& options, ColumnFamilyHandle** handles
   const size_t n = batch.n;
   Status* const statuses = batch.statuses;
   if (n == 0) return;
-  // Keys of one family need no agreement between families, and the other form is cheaper.
+  // Keys that are all of one family need no agreement between families, and the form for one family
+  // is cheaper.
   if (std::all_of(handles, handles + n, [&](const auto* h) { return h == handles[0]; })) {
     return MultiGetOf(options, handles[0], batch);
   }
@@ -418,8 +423,8 @@ void DbImpl::MultiGetOf(const ReadOptions& options, ColumnFamilyHandle* handle,
   const std::span<uint32_t> places(many.empty() ? inline_places.data() : many.data(), n);
   std::iota(places.begin(), places.end(), uint32_t{0});
   {
-    // The super-version is pinned first and the number read behind it (see above). It is given back
-    // before the counting.
+    // The super-version is pinned before the number is read (see the head of the file), and
+    // released before the counting.
     const ReadGuard super_version(family, options.snapshot);
     if (HasTimestamps(options, *family)) {
       s = CheckReadTimestamp(options, *super_version, family->name());
@@ -439,8 +444,8 @@ void DbImpl::MultiGetOf(const ReadOptions& options, ColumnFamilyHandle* handle,
 void DbImpl::MultiGetEntity(const ReadOptions& options, ColumnFamilyHandle* handle, size_t n,
                             const Slice* keys, PinnableWideColumns* results, Status* statuses,
                             bool /*sorted_input*/) try {
-  // Entities are read as raw values with their form, and split into columns afterwards: the walk
-  // over files is the same for both.
+  // Entities are read in their stored form, like plain values, and split into columns afterwards:
+  // the walk over files is the same for both.
   std::vector<PinnableSlice> values(n);
   std::vector<ValueForm> forms(n);
   MultiGetOf(options, handle, {n, keys, values.data(), nullptr, statuses, forms.data()});
@@ -503,7 +508,7 @@ bool DbImpl::KeyMayExist(const ReadOptions& options, ColumnFamilyHandle* handle,
   ColumnFamily* family = s.ok() ? engine_->state.Resolve(handle, &s) : nullptr;
   if (family == nullptr) return true;
   ReadGuard super_version(family, options.snapshot);
-  // The key may exist if that is unknown.
+  // A read that cannot be made leaves the answer unknown, which is true.
   if (!CheckReadTimestamp(options, *super_version, family->name()).ok()) return true;
   PinnableSlice found_value;
   PinnableSlice* const wanted = value != nullptr ? &found_value : nullptr;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The history of column families with timestamps: full_history_ts_low, below which it need not be
-// kept, and its newest moment.
+// Implements calls on the history of column families with timestamps: full_history_ts_low, below
+// which versions need not be kept, the trimming of newer versions, and the newest timestamp.
 
 #include "varve/comparator.h"
 
@@ -14,6 +14,7 @@ namespace varve {
 
 namespace {
 
+// Returns "column family NAME" for messages.
 std::string Named(const ColumnFamily& family) {
   return "column family " + family.name();
 }
@@ -112,7 +113,7 @@ Status DbImpl::GetNewestUserDefinedTimestamp(ColumnFamilyHandle* handle,
     return Status::NotSupported(kCall, Named(*family) + " has persist_user_defined_timestamps");
   }
   std::string newest;
-  // Memtables keep timestamps even if tables do not, so the newest moment is in them, unless
+  // Memtables keep timestamps even if tables do not, so the newest one is in them, unless
   // everything has been flushed.
   const ReadGuard super_version(family);
   const std::string& low = super_version->full_history_ts_low();
@@ -122,8 +123,8 @@ Status DbImpl::GetNewestUserDefinedTimestamp(ColumnFamilyHandle* handle,
     if (s.ok()) s = mem->RaiseToNewestTimestamp(&newest);
   }
   if (!s.ok()) return s;
-  // Entries in tables have lost their timestamps, which were below full_history_ts_low. Such
-  // timestamps are numbers of 64 bits.
+  // Entries in tables have lost their timestamps, which were below full_history_ts_low: the largest
+  // possible one is returned. Families that drop timestamps have timestamps of 64 bits.
   uint64_t ts_low_number = 0;
   if (newest.empty() && has_tables && DecodeU64Ts(low, &ts_low_number).ok() && ts_low_number > 0) {
     EncodeU64Ts(ts_low_number - 1, &newest);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Implements traces of calls and their replay: notes calls, and makes replayers.
+// Implements the calls that start and end a trace, adds calls to it, and makes replayers.
 
 #include <span>
 #include <utility>
@@ -21,15 +21,16 @@ namespace varve {
 
 namespace {
 
-// Returns a batch without its header, whose sequence number and count the trace notes otherwise.
+// Returns the records of a batch without its header; a trace has a count and a sequence number of
+// its own.
 Slice Updates(const Slice& batch) {
   return batch.size() <= kBatchHeaderBytes
              ? Slice()
              : Slice(batch.data() + kBatchHeaderBytes, batch.size() - kBatchHeaderBytes);
 }
 
-// Notes the updates that a request applies. Those of a prepared transaction are applied by its
-// commit, and its other steps apply none.
+// Adds the updates that a request applies to the trace. The updates of a prepared transaction are
+// added at its commit, which applies them; its other steps apply none.
 void NoteRequest(QueryTrace* trace, const WriteRequest& request) {
   const SectionStep* const step = request.step();
   if (step == nullptr) {

@@ -22,8 +22,10 @@ namespace varve {
 
 namespace {
 
-// Finds the newest entry as of a timestamp, if keys have some; *found_timestamp is the entry's, if
-// any.
+// Sets *newest to the newest write that covers the key at `sequence`: an entry, or a range
+// deletion. If keys have timestamps, only entries not newer than `timestamp` count; otherwise that
+// is empty. *found_timestamp (may be null) becomes the timestamp of the entry, empty if there is
+// none.
 Status FindNewestAsOf(const SuperVersion& super_version, SequenceNumber sequence, const Slice& key,
                       const Slice& timestamp, TransactionHost::NewestWrite* newest,
                       std::string* found_timestamp) {
@@ -46,8 +48,8 @@ Status FindNewestAsOf(const SuperVersion& super_version, SequenceNumber sequence
 }  // namespace
 
 Status DbImpl::CheckRead(const ReadOptions& options, ColumnFamilyHandle* handle) const try {
-  // These two checks run for every operation of a transaction, so they are spelled out: only one
-  // load for a database that is open.
+  // The checks are spelled out, as they run for every operation of a transaction: an open database
+  // costs one load.
   if (engine_->lifecycle.closed()) [[unlikely]]
     return CheckOpen();
   if (options.snapshot != nullptr) VARVE_RETURN_IF_ERROR(CheckReadOptions(options));
@@ -91,9 +93,9 @@ Status DbImpl::FindNewest(ColumnFamilyHandle* handle, const Slice& key, NewestWr
   return CaughtException();
 }
 
-// A lookup does not return the timestamp of a range deletion. So the newest entry of all time is
-// compared with the newest one as of `timestamp`: they differ if there is a newer one. Below
-// full_history_ts_low that is unknown, and *newer is true.
+// Compares the newest write at any timestamp with the newest one as of `timestamp`: they differ if
+// a newer one exists. The timestamps themselves are not compared, as a lookup does not return that
+// of a range deletion. Below full_history_ts_low the answer is unknown, and *newer becomes true.
 Status DbImpl::HasNewerTimestamp(ColumnFamilyHandle* handle, const Slice& key,
                                  const Slice& timestamp, bool* newer) try {
   VARVE_RETURN_IF_ERROR(CheckOpen());
@@ -130,7 +132,7 @@ void DbImpl::WatchKeys() {
 
 Status DbImpl::WriteIf(const WriteOptions& options, WriteBatch* updates,
                        WriteCondition* condition) try {
-  // The memory that the condition will be checked against is fetched while the batch is checked.
+  // Prefetches the memory that the condition is compared with, while the batch is checked.
   engine_->state.commit->ExpectCondition(*condition);
   WriteRequest request(updates);
   request.SetCondition(condition);
@@ -140,9 +142,10 @@ Status DbImpl::WriteIf(const WriteOptions& options, WriteBatch* updates,
 }
 
 SequenceNumber DbImpl::WaitForAllWrites() {
-  // An ingestion has its numbers before readers have its tables, so its window must close as well.
-  // A thread on which the ingestion waits must not wait for it: then the number is good enough, as
-  // conditions are refused until the window closes.
+  // An ingestion has its sequence numbers before readers have its tables, so its window must close
+  // as well. A thread that the ingestion waits for must not wait for it. There the number is
+  // returned while the window is open, which does no harm: conditional writes are refused until it
+  // closes.
   engine_->state.commit->WaitForAll();
   if (engine_->state.ingest_windows.any() && !HoldsIngestionsUp()) {
     DbLock lock(&engine_->state.mu);
@@ -157,7 +160,7 @@ void DbImpl::CountTransaction(uint64_t updates) {
 
 EvidenceHolds::Slot* DbImpl::HoldEvidence(const void* holder) {
   if (!CheckOpen().ok()) return nullptr;
-  // Evidence is kept for what comes after a number that is visible; insertions below it must not be
+  // Evidence is kept of changes after the newest visible number, below which no insertion may be
   // under way.
   engine_->state.commit->WaitUntilVisible();
   const SequenceNumber visible = engine_->state.versions->last_sequence();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Reads and saves the time by which lifetimes are judged in the MANIFEST.
+// Implements TtlHost: the time by which DBWithTTL judges lifetimes is read from the MANIFEST, and
+// saved in it.
 
 #include "db/api/db_impl.h"
 #include "util/base/caught_exception.h"

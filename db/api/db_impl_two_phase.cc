@@ -39,7 +39,7 @@ Status DbImpl::PrepareSection(const WriteOptions& options, const std::string& na
   VARVE_RETURN_IF_ERROR(
       CheckBatch(WriteBatchInternal::Contents(updates), &e.state.families, check, &updates));
   WriteOptions logged = options;
-  // A prepare that no log has would not survive the crash for which it is made.
+  // The prepare record is logged even with disableWAL: it is needed only after a crash.
   logged.disableWAL = false;
   WriteBatch record = MakePrepareRecord(updates, name);
   // The registration precedes the log. Otherwise a second prepare of the same name could be logged
@@ -49,7 +49,7 @@ Status DbImpl::PrepareSection(const WriteOptions& options, const std::string& na
       e.state.sections.Plan(name, updates, e.context.MonotonicMicros(), &planned));
   const SectionStep step{
       .kind = SectionStep::Kind::kPrepare, .section = planned, .synced = logged.sync};
-  // An exception, too, must take the registration back.
+  // After an exception, too, the registration is removed below.
   const Status s = Guarded([&] {
     WriteRequest request(&record, /*sequences=*/0, &step);
     return SubmitStep(logged, &request, request.bytes());
@@ -64,7 +64,7 @@ Status DbImpl::PrepareSection(const WriteOptions& options, const std::string& na
   return CaughtException();
 }
 
-// A family that was dropped since has lost its updates, including those of the transaction.
+// Families that were dropped since the prepare are no error: their prepared updates are skipped.
 Status DbImpl::CheckSection(const PreparedSection& section, const WriteBatch& updates,
                             const WriteOptions& options) const {
   BatchCheckOptions check;

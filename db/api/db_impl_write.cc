@@ -28,6 +28,7 @@ namespace varve {
 
 namespace {
 
+// Returns an error for options that contradict each other or the database's options.
 Status CheckWriteOptions(const WriteOptions& options, const DBOptions& db) {
   if (options.sync && options.disableWAL) {
     return Status::InvalidArgument("write: sync and disableWAL exclude each other");
@@ -53,7 +54,8 @@ Status CheckWriteOptions(const WriteOptions& options, const DBOptions& db) {
   return Status::OK();
 }
 
-// Refuses a batch that only an uncompressed log can hold.
+// Returns InvalidArgument if a batch of more than wal::kCompressedRecordBytesMax bytes would go
+// into a compressed log.
 Status CheckCompressedBytes(const WriteOptions& options, const DBOptions& db, size_t bytes) {
   if (options.disableWAL || db.wal_compression == kNoCompression) return Status::OK();
   return Status::InvalidArgument("write: a batch of " + std::to_string(bytes) +
@@ -75,15 +77,16 @@ Status DbImpl::WriteWithCallback(const WriteOptions& options, WriteBatch* update
   return CaughtException();
 }
 
-// Runs for every write, so it must not make a function call of its own.
+// Is inlined into Submit and SubmitStep, so that a write pays for no further call.
 [[gnu::always_inline]] inline Status DbImpl::Enter(const WriteOptions& options,
                                                    WriteRequest* request, size_t bytes,
                                                    UserWriteCallback* callback) {
   Engine& e = *engine_;
-  // The write might wait for room, which takes an edit of the MANIFEST to make.
+  // The write may wait until a flush has made room, which writes the MANIFEST. In a callback of the
+  // thread that writes the MANIFEST it would wait for itself.
   VARVE_RETURN_IF_ERROR(RefuseHeldUp("write", ActiveWork::kManifest, e.state.versions.get()));
-  // Writes of low priority wait first, as they may wait longest: what Admit looks at is then judged
-  // anew.
+  // Writes of low priority wait first: what Admit checks may have changed after that wait, which is
+  // the longest.
   if (options.low_pri) VARVE_RETURN_IF_ERROR(e.admission->YieldToCompaction(options, bytes));
   VARVE_RETURN_IF_ERROR(e.admission->Admit(options, bytes));
   // The rate limiter comes last: a write that is refused has used none of the limit.
@@ -139,7 +142,8 @@ Status DbImpl::SubmitStep(const WriteOptions& options, WriteRequest* request, si
   return Enter(options, request, bytes, /*callback=*/nullptr);
 }
 
-// A batch knows ids only: another database's handle would reach the family of the same id here.
+// Without this check a handle of another database would reach the family with the same id here, as
+// batches identify families by id.
 Status DbImpl::CheckHandle(ColumnFamilyHandle* handle) const try {
   Status s;
   if (handle != default_handle_.get()) engine_->state.Resolve(handle, &s);
@@ -265,11 +269,11 @@ Status DbImpl::FlushWAL(bool sync) try {
     RecordTick(e.context.statistics(), WAL_FILE_SYNCED);
     s = e.state.logs->Sync();
   }
-  // Readers of change streams may find more now, or an error.
+  // Change streams that wait for updates look again: they may find more now, or an error.
   e.state.updates.Notify();
   if (!s.ok()) {
     DbLock lock(&e.state.mu);
-    // The error of a log that was replaced meanwhile does not matter to the database.
+    // The error of a log that recovery has replaced meanwhile is returned, but stops no writes.
     const bool left =
         e.errors.state().recoveries() != recoveries && !e.state.logs->current_failed();
     s = left ? ErrorState::Judged(s, BackgroundErrorReason::kWriteCallback)

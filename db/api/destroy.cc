@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Removes a database, its tables at the rate of its SstFileManager, and implements the maintenance
-// calls that take a closed or foreign one.
+// Implements DestroyDB, and the functions of convenience.h that are calls of a DB.
 //
-// A destruction may be stopped at any point, and is repeated then. So it goes from the outside
-// inwards: what lies in other directories first, and last the database's own directory with
-// CURRENT, MANIFEST and OPTIONS, as only they say where the rest is. LOCK and the directory itself
-// are removed when nothing is left that another process could open.
+// A destruction may be interrupted at any point, and can then be repeated. So it begins with files
+// in other directories, and ends with the database's own directory with CURRENT, MANIFEST and
+// OPTIONS, as only they say where the rest is. LOCK and the directory itself are removed when
+// nothing is left that another process could open.
 
 #include <optional>
 #include <set>
@@ -35,8 +34,9 @@ namespace varve {
 
 namespace {
 
-// Deletes files with a database's names, of the given type if there is one, except LOCK, which the
-// caller holds. Anything else in the directory stays.
+// Deletes the files in `directory` that have names of database files and, if `type` is given, that
+// type. LOCK, which the caller holds, and all other files stay. Returns the first error, after all
+// files were tried.
 Status DeleteOurFiles(FileSystem* fs, const std::string& directory,
                       std::optional<FileType> type = std::nullopt) {
   VARVE_ASSERT(!directory.empty());  // Files of the root belong to no database.
@@ -48,7 +48,7 @@ Status DeleteOurFiles(FileSystem* fs, const std::string& directory,
   for (const std::string& entry : entries) {
     uint64_t number = 0;
     FileType found = kTempFile;
-    // Files whose names are not those of a database's files are somebody else's.
+    // Files with other names do not belong to a database.
     if (entry != kReserveFileName && !ParseFileName(entry, &number, &found)) continue;
     // Files that wait for deletion were tables or blob files, which lie together.
     if (Slice(entry).ends_with(kTrashSuffix) || found == kBlobFile) found = kTableFile;
@@ -59,7 +59,7 @@ Status DeleteOurFiles(FileSystem* fs, const std::string& directory,
   return result;
 }
 
-// Also deletes the directory if nothing else is in it.
+// Does DeleteOurFiles, and then deletes the directory if it is empty.
 Status DeleteDirectory(FileSystem* fs, const std::string& directory,
                        std::optional<FileType> type = std::nullopt) {
   const Status s = DeleteOurFiles(fs, directory, type);
@@ -67,8 +67,8 @@ Status DeleteDirectory(FileSystem* fs, const std::string& directory,
   return s;
 }
 
-// Deletes files of one type, in a directory beside the database's own and in its lost/. In another
-// database's directory their owner is unknown, so they stay.
+// Deletes files of one type in `directory` and in its folders lost/ and of staged ingestions. In
+// the directory of another database their owner is unknown, so they stay.
 Status DeleteBeside(FileSystem* fs, const std::string& db_name, const std::string& directory,
                     FileType type) {
   if (IsOfAnotherDatabase(fs, db_name, directory)) return Status::OK();
@@ -90,7 +90,8 @@ Status DeleteTables(FileSystem* fs, const std::string& db_name, const Options& o
   return result;
 }
 
-// Deletes tables at the manager's rate, and waits for that. The caller deletes the rest.
+// Deletes tables and blob files at the rate of the options' SstFileManager, and waits for that.
+// Does nothing without a rate. The caller deletes the rest.
 void DeleteTablesAtRate(FileSystem* fs, const std::string& db_name, const Options& options,
                         std::vector<ColumnFamilyDescriptor> families) {
   TableSpace* const space = TableSpaceOf(options.sst_file_manager.get());
@@ -117,12 +118,13 @@ void DeleteTablesAtRate(FileSystem* fs, const std::string& db_name, const Option
   space->WaitForTrash();
 }
 
-// Deletes everything but LOCK, which the caller holds.
+// Deletes everything but LOCK, which the caller holds. `logs` is the lock of `wal_dir`, which goes
+// with the directory. Returns the first error.
 Status DeleteLocked(FileSystem* fs, const std::string& name, const std::string& wal_dir,
                     const Options& options,
                     const std::vector<ColumnFamilyDescriptor>& column_families,
                     LogDirectoryLock* logs) {
-  // Tables that it cannot delete, also for lack of memory, are deleted at once below.
+  // Tables that are left, as for lack of memory, are deleted at once below.
   BestEffort([&] { DeleteTablesAtRate(fs, name, options, column_families); });
   Status result = DeleteTables(fs, name, options, column_families);
   const auto note = [&result](const Status& deleted) {

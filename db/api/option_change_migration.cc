@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Implements OptionChangeMigration by the DB interface: opens the database with the new number of
+// Implements OptionChangeMigration by public calls: opens the database with the new number of
 // levels, and compacts the families that have deeper tables.
 //
 // The new options may have fewer levels than the tree. The tables that lie too deep are moved by
@@ -8,7 +8,7 @@
 //
 //   1. with the old options but the new number of levels: a family with deeper tables is compacted,
 //      and all of it then lies in levels that will exist
-//   2. with the old options: the new MANIFEST lists only the tables of now
+//   2. with the old options: the new MANIFEST has only the tables that are live now
 //
 // Automatic compactions are off in both, so that nothing else moves tables meanwhile.
 
@@ -43,7 +43,8 @@ Status CheckNames(const std::vector<ColumnFamilyDescriptor>& before,
   return Status::OK();
 }
 
-// Returns the old options with the new levels. FIFO compaction would merge nothing.
+// Returns the old options with the new number of levels. The style is one that compacts into these
+// levels, as FIFO compaction would merge nothing.
 ColumnFamilyOptions WithLevelsOf(const ColumnFamilyOptions& before,
                                  const ColumnFamilyOptions& after) {
   ColumnFamilyOptions options = before;
@@ -68,7 +69,8 @@ Status DrainFamily(DB* db, ColumnFamilyHandle* handle) {
   return Status::OK();
 }
 
-// Opens the database, calls `work` for each family, and closes it.
+// Opens the database, calls `work` for each family until one fails, and closes the database.
+// Returns the first error.
 template <typename Work>
 Status WithOpen(const DBOptions& db_options, const std::string& dbname,
                 const std::vector<ColumnFamilyDescriptor>& families, const Work& work) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Implements the presets of the options structs that make a block cache. The others are in
-// util/options, which does not see caches.
+// Implements the presets of options that make a block cache. The other presets are in util/options,
+// which may not include caches.
 
 #include <memory>
 
@@ -48,8 +48,8 @@ ColumnFamilyOptions* ColumnFamilyOptions::OptimizeForPointLookup(uint64_t block_
   table.filter_policy.reset(NewBloomFilterPolicy(10));
   table.block_cache = NewLRUCache(static_cast<size_t>(block_cache_size_mb) << 20);
   table_factory.reset(NewBlockBasedTableFactory(table));
-  // A look-up in the memtable is spared like one in a table: 2 % of the write buffer are spent on a
-  // filter of whole keys.
+  // A filter of whole keys, which takes 2 % of the write buffer, spares look-ups in memtables as
+  // the filters of tables do.
   memtable_prefix_bloom_size_ratio = 0.02;
   memtable_whole_key_filtering = true;
   return this;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Implements the shorthands of DB that are more than one call.
+// Implements the methods of DB that are not virtual and need more than one call.
 
 #include <string>
 #include <vector>

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Notes of statistics lie in a column family in the form of RocksDB, whose versions read them:
+// Records of statistics are stored in a column family in RocksDB's format, so that RocksDB reads
+// them:
 //
-//   0000000017#rocksdb.block.cache.miss -> 4      a note's time in seconds, with 10 digits; a
-//   ticker
-//   __persistent_stats_format_version__ -> 1      sorts behind all digits, and so behind all notes
+//   0000000017#rocksdb.block.cache.miss -> 4   time in seconds with 10 digits, '#', ticker; growth
+//   __persistent_stats_format_version__ -> 1   sorts after all digits, and so after all records
 //
-// The fixed number of digits makes the order of bytes that of time. A note is the run of entries
-// with one time.
+// The fixed number of digits makes the order of bytes that of time. A record consists of all
+// entries with one time.
 
 #include "db/api/stored_history.h"
 
@@ -32,6 +32,7 @@ constexpr char kReadableByKey[] = "__persistent_stats_compatible_version__";
 constexpr size_t kTimeDigits = 10;
 constexpr uint64_t kLastTime = 9'999'999'999;
 
+// Returns the time as the ten digits with which keys begin.
 std::string TimeOf(uint64_t seconds) {
   char digits[24];
   const int n = std::snprintf(digits, sizeof(digits), "%010llu",
@@ -45,11 +46,12 @@ bool ParseNumber(const Slice& text, uint64_t* number) {
   return error == std::errc() && stop == end && !text.empty();
 }
 
+// Iterates over the records in [start, end), in seconds; `entries` iterates over the whole family.
 class StoredNotes final : public StatsHistoryIterator {
  public:
   StoredNotes(std::unique_ptr<Iterator> entries, uint64_t start, uint64_t end)
       : entries_(std::move(entries)), end_(end) {
-    if (start > kLastTime) return;  // Its text would sort before others.
+    if (start > kLastTime) return;  // No key has more digits.
     entries_->Seek(TimeOf(start));
     Show();
   }
@@ -65,16 +67,16 @@ class StoredNotes final : public StatsHistoryIterator {
   const std::map<std::string, uint64_t>& GetStatsMap() const override { return map_; }
 
  private:
-  // Sets the time of the current entry; false: it belongs to no note.
+  // Sets *seconds to the time of the current entry; returns false if it belongs to no record.
   bool Time(uint64_t* seconds) const {
     const Slice key = entries_->key();
     return key.size() > kTimeDigits && key[kTimeDigits] == '#' &&
            ParseNumber(Slice(key.data(), kTimeDigits), seconds);
   }
-  // Collects the note that begins here.
+  // Collects the record that begins at the current entry.
   void Show() {
     // Each turn of the loop takes one ticker, until the time changes. The iterator then stands at
-    // the first entry of the next note, where the next call begins.
+    // the first entry of the next record, where the next call begins.
     map_.clear();
     valid_ = entries_->Valid() && Time(&seconds_) && seconds_ < end_;
     uint64_t seconds = seconds_;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Stores notes of statistics in a column family, in RocksDB's form: a key is the time, in ten
-// decimal digits of seconds, '#' and a ticker's name; its value is the ticker's growth since the
-// note before, in decimal digits. Two more keys have the version of that form.
+// Stores records of statistics in a column family, in RocksDB's format: a key is the time, in ten
+// decimal digits of seconds since 1970, '#' and a ticker's name; its value is the ticker's growth
+// since the record before, in decimal digits. Two more keys have the version of that format.
 
 #include <cstdint>
 #include <memory>
@@ -15,11 +15,12 @@
 
 namespace varve {
 
-// Adds a note to the batch; `growth` has a value for each ticker.
+// Adds a record to the batch; `growth` has one value for each ticker, by its number.
 Status AddNote(uint64_t seconds, const std::vector<uint64_t>& growth, ColumnFamilyHandle* family,
                WriteBatch* batch);
 
-// Returns the notes of [start, end) in seconds; `entries` iterates over the whole family.
+// Returns an iterator over the records of [start, end), in seconds since 1970; `entries` iterates
+// over the whole family.
 std::unique_ptr<StatsHistoryIterator> WalkNotes(std::unique_ptr<Iterator> entries, uint64_t start,
                                                 uint64_t end);
 

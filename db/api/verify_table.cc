@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Checks one table file by itself, without a database.
+// Implements VerifySstFileChecksum, which checks one table file without a database.
 
 #include <memory>
 #include <string>
@@ -42,8 +42,8 @@ Status VerifySstFileChecksum(const Options& options, const EnvOptions& env_optio
   open.factory = options.table_factory;
   open.prefix_extractor = options.prefix_extractor;
   open.file_name = file_path;
-  // A table that was ingested takes its number from the MANIFEST, which is not at hand here:
-  // without that number its entries look as if they had none.
+  // The sequence number of an ingested table is in the MANIFEST, which is not read here: the caller
+  // may give it.
   if (largest_seqno != 0) open.largest_seq = largest_seqno;
   std::unique_ptr<TableReader> reader;
   VARVE_RETURN_IF_ERROR(TableReader::Open(open, std::move(file), size, &reader));

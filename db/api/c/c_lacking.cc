@@ -21,7 +21,7 @@ Status LackingOptions::Check() const {
     if (why.empty()) return Status::NotSupported("C API: this engine does not have it", name);
     return Status::InvalidArgument("C API: " + why, name);
   }
-  // The default value asks for nothing, whoever has set it.
+  // An option that was set to its default asks for nothing.
   for (const auto& [option, value] : values_) {
     if (value == option->default_value) continue;
     // The value "(set)" is harmless for no option that asks for something.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+// A slab goes from its home to a MultiGet, and from there, value by value, back:
+//
 //       Take --> a MultiGet fills the values --> HandOut: out_ = number of values that were found
 //         ^                                         |
 //         |                              PutBack of each, in any thread: out_ - 1

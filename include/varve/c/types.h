@@ -247,7 +247,7 @@ enum {
   rocksdb_txndb_write_policy_write_unprepared = 2
 };
 
-// Says which operations a trace omits. There are no traces.
+// Says which operations a trace omits (rocksdb_trace_options_set_filter); bits may be combined.
 enum {
   rocksdb_trace_filter_none = 0,
   rocksdb_trace_filter_get = 1 << 0,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// FindShown is the heart. In each round it takes the source whose key comes first in the walk's
-// direction, and decides:
+// Every move ends in FindShown, which finds the next key to show. In each round it takes the source
+// whose key comes first in the direction of the walk, and decides:
 //
 //     only the base has the key     shown, unless the batch deletes its range (PassCovered)
 //     only the batch has it         a value, a merge or nothing, by its updates (ShowOfBatch)
@@ -23,8 +23,8 @@
 
 namespace varve {
 
-// Every public move runs in here: comparators, merges and lacking memory may throw, and an iterator
-// must then be invalid with a status.
+// Every public move runs in here: comparators, merge operators and allocations may throw, and the
+// iterator must then be invalid with a status.
 template <typename Move>
 void BaseDeltaIterator::Guarded(Move move) {
   Status s = varve::Guarded(move);
@@ -145,8 +145,8 @@ void BaseDeltaIterator::KeepBaseWithinBounds() {
   }
 }
 
-// In its direction each source stands on the key that was shown, or beyond it. In the other
-// direction it must stand beyond it on the other side, so both are placed anew.
+// In the old direction each source stands on the shown key or after it. In the new direction each
+// must stand after it on the other side, so both are positioned anew.
 void BaseDeltaIterator::Turn(bool forward) {
   const std::string from = key().ToString();
   const bool steps = extractor_ != nullptr && base_->Valid();
@@ -196,9 +196,8 @@ void BaseDeltaIterator::Prev() {
   });
 }
 
-// *order is negative if the batch's key comes first in the walk's direction, 0 if both have it,
-// positive if the base's does. An error of the base ends the walk even where the batch could go on:
-// what the base would have shown in between is unknown.
+// An error of the base ends the walk even where the batch has more keys: what the base would have
+// shown in between is unknown.
 bool BaseDeltaIterator::NextSource(int* order) {
   const bool has_base = base_->Valid();
   if (!has_base && !base_->status().ok()) return false;
@@ -256,9 +255,9 @@ bool BaseDeltaIterator::PassCovered() {
 
 namespace {
 
-// True if the iterator stands on an entity. One that has only the default column shows the same
-// columns as a plain value, so the iterator is asked; one of another maker cannot tell, and such an
-// entity counts as a plain value.
+// True if the iterator stands on an entity. An entity with the default column alone shows the same
+// columns as a plain value, so the iterator's property decides; an iterator of a foreign class
+// lacks that property, and such an entity counts as a plain value.
 bool ShowsEntity(Iterator* it) {
   const WideColumns& columns = it->columns();
   if (columns.size() != 1 || columns.front().name() != kDefaultWideColumnName) return true;
@@ -268,8 +267,6 @@ bool ShowsEntity(Iterator* it) {
 
 }  // namespace
 
-// Returns true if the walk ends here, with an entry or an error; false if the batch deletes the
-// key, so that both sources pass it.
 bool BaseDeltaIterator::ShowOfBatch(bool is_in_base) {
   BatchIndex::Family* const family = cursor_.family();
   BatchAnswer answer;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// An iterator over a column family as it would be after a batch is written.
+// BaseDeltaIterator iterates over a column family as it would be after a batch is written.
 
 #include <cstddef>
 #include <cstdint>
@@ -67,6 +67,7 @@ class BaseDeltaIterator final : public Iterator {
   }
   // Returns the place of bytes that lie in the batch.
   [[nodiscard]] Piece PieceOf(const Slice& bytes) const;
+  // Runs a move of the iterator. An exception, as of a comparator, leaves it invalid with a status.
   template <typename Move>
   void Guarded(Move move);
   // Moves to the first or the last key, whose prefix then limits the iteration.
@@ -77,13 +78,14 @@ class BaseDeltaIterator final : public Iterator {
   void MoveBaseUpTo(const Slice& key);
   // Moves the base from a position at or after `key` to the last key before it.
   void MoveBaseBelow(const Slice& key);
-  // Moves the base into the bounds, in case it was made without them.
+  // Moves a base that was made without bounds into those of the options.
   void KeepBaseWithinBounds();
   // Finds the next key to show from where the sources stand, passing what is deleted or out of
   // bounds.
   void FindShown();
   // Compares the sources' keys in the direction of the iteration: *order is negative if the batch's
-  // comes first, 0 for equal keys. Returns false if both are at their end, or the base has failed.
+  // key comes first, 0 if the keys are equal, positive if the base's comes first. Returns false if
+  // both sources are at their end, or the base has failed.
   bool NextSource(int* order);
   // True if the key is beyond the bounds or the prefix.
   [[nodiscard]] bool IsBeyondEnd(const Slice& key) const;
@@ -93,19 +95,21 @@ class BaseDeltaIterator final : public Iterator {
   [[nodiscard]] bool IsInPrefix(const Slice& key) const;
   // Returns the value that is not the base's, in its stored form.
   [[nodiscard]] Slice Stored() const { return is_merged_ ? Slice(merged_) : BytesOf(value_); }
-  // Merges the operands of the batch onto its own base, or onto that of the base iterator. Returns
-  // false if the base could not be read.
+  // Merges the operands of `answer` with the base value: the batch's own if it has one, otherwise
+  // that of the base iterator if `is_in_base`. The result is in merged_. Returns false after an
+  // error of the base or of the merge.
   bool MergeShown(const Slice& key, const BatchAnswer& answer, bool is_in_base);
-  // Computes the value of the cursor's key. Returns false if it is deleted, true if it is shown or
-  // the iteration has failed.
+  // Computes the value of the cursor's key; `is_in_base`: the base stands on the same key. Returns
+  // false if the batch deletes the key, true if it is shown or the iteration has failed.
   bool ShowOfBatch(bool is_in_base);
-  // Moves the base behind the range deletion that covers its key. Returns false if its key is not
-  // covered.
+  // Moves the base past the range deletion of the batch that covers its key. Returns false, without
+  // a move, if its key is not covered.
   bool PassCovered();
 
   [[nodiscard]] int Compare(const Slice& a, const Slice& b) const {
     return cursor_.family()->icmp().CompareKey(a, b);
   }
+
   // The base, and the position among the batch's updates.
   const std::unique_ptr<Iterator> base_;
   BatchCursor cursor_;
@@ -125,7 +129,7 @@ class BaseDeltaIterator final : public Iterator {
   Piece value_;
   // True if the value is the result of a merge, in merged_.
   bool is_merged_ = false;
-  bool is_entity_ = false;  // True if it is an entity in its stored form, which was checked.
+  bool is_entity_ = false;  // True if the value is an entity in its stored form, which was checked.
   // Columns of the shown entry, decoded when they are first asked for.
   mutable WideColumns columns_;
   // Result of the last merge.

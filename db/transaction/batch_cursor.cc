@@ -59,7 +59,7 @@ void BatchCursor::Prev() {
   GoBefore(place());
 }
 
-// Mostly the next entry is of the next key already; a search is made only if the key has several.
+// Usually the next entry is of another key already; only a key with several entries costs a search.
 void BatchCursor::NextKey() {
   const Slice left = key();
   Next();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// A position among the entries of one column family of a batch, which stays valid when the batch
-// changes.
+// BatchCursor is a position among the entries of one column family of a batch. It stays valid when
+// updates are added to the batch.
 
 #include <cstdint>
 #include <memory>
@@ -37,10 +37,12 @@ class BatchCursor {
   [[nodiscard]] BatchIndex::Family* family() const { return family_; }
   [[nodiscard]] const std::string& batch() const { return index_->batch(); }
 
-  // offset(), key(), place(), Next() and Prev() require Valid().
+  // All methods from here to PrevKey require Valid().
   [[nodiscard]] uint32_t offset() const { return offset_; }
   [[nodiscard]] Slice key() const { return family_->keys.KeyOf(offset_); }
+  // Returns the place of the entry in the index, which is brought up to date first.
   [[nodiscard]] KeyIndex::Place place();
+  // Move to the next and to the previous entry.
   void Next();
   void Prev();
   // Moves to the newest entry of the next key.
@@ -61,7 +63,8 @@ class BatchCursor {
  private:
   // Brings the index up to date and notes its state.
   void Start();
-  // Move to a place of the index, or to the entry before it.
+  // Move to the entry at a place of the index, and to the one before it. At the end, or without one
+  // before it, the cursor becomes invalid.
   void GoTo(const KeyIndex::Place& place);
   void GoBefore(KeyIndex::Place place);
 
@@ -71,8 +74,8 @@ class BatchCursor {
   BatchIndex::Family* const family_;
   uint32_t offset_ = 0;  // Offset of the entry; 0: none.
   KeyIndex::Place place_;
-  uint64_t changes_;  // State in which place_ was found.
-  // Number of rollbacks of the batch when it was positioned: a later one makes it invalid.
+  uint64_t changes_;  // Value of BatchIndex::changes when place_ was found.
+  // Value of BatchIndex::rollbacks when the cursor was positioned: a later rollback invalidates it.
   uint64_t rollbacks_;
 };
 

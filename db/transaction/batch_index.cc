@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Additions are noted as stretches of bytes, in constant time, and indexed when somebody reads. A
-// rollback cuts the notes; what was indexed behind the cut is taken out again record by record,
-// newest first, or, if that would be most of the index, everything is forgotten and indexed again
-// later.
+// Additions are noted as ranges of bytes, in constant time, and indexed by the next read. A
+// rollback shortens the notes. What was indexed after the new end is removed from the index record
+// by record, newest first; if that would be most of the index, all of it is forgotten and indexed
+// again later.
 //
 // Counters tell cursors what has happened: changes_ that their place must be searched again,
-// rollbacks_ that their entry may be gone.
+// rollbacks_ that their entry may no longer exist.
 
 #include "db/transaction/batch_index.h"
 
@@ -21,6 +21,7 @@ namespace varve {
 
 namespace {
 
+// True for updates of keys and ranges; log data and marks of two-phase commit are not indexed.
 bool IsIndexed(ValueType type) {
   return type == kTypeValue || type == kTypeMerge || type == kTypeDeletion ||
          type == kTypeSingleDeletion || type == kTypeRangeDeletion || type == kTypeWideColumnEntity;
@@ -61,7 +62,7 @@ void BatchIndex::BeforeAdding(size_t bytes, ColumnFamilyHandle* column_family) {
     MoveToLarger(room);
 }
 
-// Without cursors nobody shows bytes, and the string may grow as it likes.
+// Without cursors no bytes are shown, and the string may move when it grows.
 void BatchIndex::MoveToLarger(size_t bytes) {
   const std::shared_ptr<Outgrown> outgrown = outgrown_.lock();
   if (outgrown == nullptr) return;
@@ -121,8 +122,8 @@ void BatchIndex::ForEachFamily(const std::function<void(uint32_t, Family&)>& vis
   for (auto& [id, family] : families_) visit(id, *family);
 }
 
-// Half an index would be worse than none, so a failure forgets it all; the notes remain, and the
-// next read begins anew.
+// A failure forgets the whole index, as a part of it would answer reads wrongly; the notes remain,
+// and the next read begins anew.
 void BatchIndex::IndexNoted() {
   if (batch_->size() < noted_) {
     Forget();  // The batch was truncated without a note.

@@ -77,9 +77,10 @@ class BatchIndex {
     if (done_ != noted_ || batch_->size() < noted_) [[unlikely]]
       IndexNoted();
   }
+  // Calls visit(id, family) for every family, up to date. May throw.
   void ForEachFamily(const std::function<void(uint32_t, Family&)>& visit);
-  // Counters that grow when places in the index become invalid (changes), and when offsets do so
-  // too (rollbacks).
+  // Return counters. changes() grows when places in the index become invalid, rollbacks() when
+  // offsets of records do, too.
   [[nodiscard]] uint64_t changes() const { return changes_; }
   [[nodiscard]] uint64_t rollbacks() const { return rollbacks_; }
   [[nodiscard]] const std::string& batch() const { return *batch_; }
@@ -113,8 +114,8 @@ class BatchIndex {
   void Forget() noexcept;
   // Shortens the notes to a batch of `bytes` bytes.
   void TrimNotes(size_t bytes) noexcept;
-  // Takes the records from `from` on out of the indexes. Returns false if that is not possible, and
-  // everything must be indexed again.
+  // Removes the records from offset `from` on from the indexes. Returns false if there is no memory
+  // for that: then everything must be indexed again.
   bool TakeOut(size_t from) noexcept;
 
   // The bytes of the batch, not owned.
@@ -127,7 +128,7 @@ class BatchIndex {
   std::vector<Stretch> notes_;  // Ascending, not adjacent.
   size_t noted_;                // End of the last note.
   size_t done_;                 // Notes are indexed up to here.
-  // Numbers that tell a cursor if the batch has changed, or was rolled back.
+  // Counters that tell a cursor that the batch has changed, or was rolled back.
   uint64_t changes_ = 0;
   uint64_t rollbacks_ = 0;
   size_t timestamp_bytes_max_;  // Maximum over all families.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Shows the entries of a batch. With overwrite_key each key shows its newest update that is no
-// merge, and the merges above it; without it every update is shown, newest first.
+// Two entries of the index may be one after the other and yet not both shown:
 //
 //      entries of one key, newest first:   merge d | merge c | put b | delete a
 //      shown with overwrite_key:           merge d   merge c   put b
@@ -18,6 +17,7 @@ namespace varve {
 
 namespace {
 
+// Returns the record at an offset; its type is kTypeMax if the bytes are damaged.
 BatchRecord RecordAt(const KeyIndex& keys, uint32_t offset) {
   BatchReader reader(keys.batch(), offset);
   BatchRecord record;
@@ -25,6 +25,7 @@ BatchRecord RecordAt(const KeyIndex& keys, uint32_t offset) {
   return record;
 }
 
+// Returns the public type of an update; kUnknownRecord for a record that is no entry of the index.
 WriteType WriteTypeOf(ValueType type) {
   switch (type) {
     case kTypeValue:
@@ -94,8 +95,8 @@ void BatchIterator::Prev() {
   });
 }
 
-// A backward walk comes to the oldest entry of a key first. It goes to the newest, and down again
-// to the oldest that is shown.
+// A backward walk comes to the oldest entry of a key first. From there it goes to the newest entry,
+// and on to the oldest one that is shown.
 void BatchIterator::PassOverwritten() {
   if (!overwrites_ || !cursor_.Valid()) return;
   const uint32_t oldest = cursor_.offset();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The iterator over the updates of a batch.
+// BatchIterator iterates over the updates of one column family in a batch (WBWIIterator).
 
 #include <cstdint>
 
@@ -12,8 +12,10 @@
 
 namespace varve {
 
-// With `overwrites` it shows, for each key, the newest update that is not a merge, and the merges
-// newer than that.
+// Shows every update, those of a key newest first. With `overwrites` it shows, for each key, only
+// the newest update that is not a merge, and the merges newer than that.
+//
+// Thread safety: none. Lifetime: that of BatchCursor.
 class BatchIterator final : public WBWIIterator {
  public:
   BatchIterator(BatchIndex* index, BatchIndex::Family* family, bool overwrites)
@@ -35,6 +37,7 @@ class BatchIterator final : public WBWIIterator {
   [[nodiscard]] uint32_t CountOverwrittenSingleDeletes() const;
 
  private:
+  // Runs a move of the cursor. An exception leaves the iterator invalid with a status.
   template <typename Move>
   void Guarded(Move move);
   // Calls visit(record) for this update and the older ones of its key, as far as there is memory to

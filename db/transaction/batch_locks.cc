@@ -16,8 +16,8 @@
 
 namespace varve {
 
-// Collects keys without timestamp. A key that is too short for one is not shortened; the write
-// refuses it.
+// Collects keys without their timestamps. A key that is too short for a timestamp is kept as it is;
+// the write refuses it.
 class BatchLocks::Collector final : public WriteBatch::Handler {
  public:
   explicit Collector(TransactionHost* host) : host_(host) {}
@@ -63,8 +63,8 @@ class BatchLocks::Collector final : public WriteBatch::Handler {
   std::vector<Wanted> wanted_;
 };
 
-// Keys go first: a range that others wait for must not seem free while one of its owner's keys is
-// still locked (LockRanges::Yields).
+// Keys are released before ranges: a range that others wait for must not seem free while its owner
+// still has a key in it locked (LockRanges::Yields).
 BatchLocks::~BatchLocks() {
   for (HeldLock* key : keys_) table_->Unlock(key);
   for (HeldRange& range : ranges_) table_->UnlockRange(&range);
@@ -75,7 +75,7 @@ Status BatchLocks::Lock(WriteBatch* batch, TransactionID id, const LockPatience&
   Collector collector(host_);
   VARVE_RETURN_IF_ERROR(batch->Iterate(&collector));
   const std::vector<Wanted> wanted = collector.TakeSorted();
-  // With the room made, a lock that was taken is always noted.
+  // The room is made first, so that a lock that was acquired can always be recorded.
   keys_.reserve(wanted.size());
   for (const Wanted& one : wanted) VARVE_RETURN_IF_ERROR(LockOne(one, patience));
   return Status::OK();
@@ -83,7 +83,7 @@ Status BatchLocks::Lock(WriteBatch* batch, TransactionID id, const LockPatience&
 
 Status BatchLocks::LockOne(const Wanted& wanted, const LockPatience& patience) {
   const Comparator* const comparator = host_->ComparatorOf(wanted.family);
-  // The write reports the error.
+  // For a missing family the write returns the error.
   if (comparator == nullptr) return Status::OK();
   if (!wanted.is_range) {
     LockTable::Had had;

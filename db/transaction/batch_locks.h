@@ -14,8 +14,8 @@
 
 namespace varve {
 
-// All writers take locks in the same order, so such writes do not deadlock. The destructor releases
-// the locks.
+// All writers without a transaction take their locks in the same order, so they do not deadlock
+// with each other. The destructor releases the locks.
 //
 // Thread safety: none. Lifetime: the batch outlives this object and must not be changed meanwhile.
 class BatchLocks {
@@ -25,8 +25,9 @@ class BatchLocks {
   BatchLocks(const BatchLocks&) = delete;
   BatchLocks& operator=(const BatchLocks&) = delete;
 
-  // Locks all keys and ranges of the batch, in the order of families and keys. After an error the
-  // destructor releases those that were locked.
+  // Locks all keys and ranges of the batch, for the owner `id`, in the order of families and bytes
+  // of keys. Returns the error of the first lock that was not acquired (LockTable::Lock); the
+  // destructor then releases those before it.
   Status Lock(WriteBatch* batch, TransactionID id, const LockPatience& patience);
 
  private:

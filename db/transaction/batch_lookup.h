@@ -21,10 +21,11 @@ struct ColumnFamilyOptions;
 class Logger;
 class Statistics;
 
-// The slices point into the batch.
+// Describes the updates that a batch has for one key: merge operands, and the base that they apply
+// to. The slices point into the batch.
 struct BatchAnswer {
   enum class Base : uint8_t {
-    kUnknown,  // The batch does not determine it: read beneath.
+    kUnknown,  // The batch does not determine it: the database has it.
     kAbsent,   // Deleted.
     kValue,
   };
@@ -38,12 +39,15 @@ struct BatchAnswer {
   [[nodiscard]] bool IsComplete() const { return base != Base::kUnknown; }
 };
 
-// `newest` is the first entry of the key in family.keys, or of a later key if there is none.
-// Corruption if the batch's bytes are not those that were indexed.
+// Sets *answer (new) to what the batch has for the key. `newest` is the place of the key's newest
+// entry in family->keys, or that of a later key if it has none. Returns Corruption if the batch's
+// bytes are not those that were indexed.
 Status LookUpInBatch(BatchIndex::Family* family, const Slice& key, KeyIndex::Place newest,
                      BatchAnswer* answer);
 
-// Merges with the operator of a family, which it looks up when it is first needed.
+// Merges with the operator of a family, whose options are looked up when they are first needed.
+//
+// Thread safety: none.
 class BatchMerger {
  public:
   // `column_family`, `logger` and `statistics` must outlive this object; each may be null.
@@ -51,8 +55,9 @@ class BatchMerger {
                        Statistics* statistics = nullptr)
       : column_family_(column_family), logger_(logger), statistics_(statistics) {}
 
-  // Works like MergeCaller::Full: *result is one of the inputs, or *buffer. `base` is null for
-  // none.
+  // Merges the operands, oldest first, with `base`, which has the form *form; null: there is none.
+  // Sets *form to that of *result, which points to one of the inputs or to *buffer
+  // (MergeCaller::Full). InvalidArgument without a handle of a database.
   Status Merge(const Slice& key, const Slice* base, const std::vector<Slice>& operands,
                std::string* buffer, Slice* result, ValueForm* form);
 

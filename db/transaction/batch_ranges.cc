@@ -14,8 +14,8 @@
 
 namespace varve {
 
-// Fragments cannot forget single ranges. If a range in them goes, they are thrown away, and built
-// again when needed.
+// A range cannot be removed from the fragments. If one of theirs is rolled back, all are discarded,
+// and built again when they are needed.
 void BatchRanges::RollBack(size_t offset) noexcept {
   while (!offsets_.empty() && offsets_.back() >= offset) offsets_.pop_back();
   if (built_ <= offsets_.size()) return;

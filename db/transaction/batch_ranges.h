@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The range deletions of one column family in a batch.
+// BatchRanges indexes the range deletions of one column family in a batch.
 
 #include <cstddef>
 #include <cstdint>
@@ -17,7 +17,8 @@
 namespace varve {
 
 // Offsets of records serve as sequence numbers. The newest deletions are searched one by one; when
-// there are many, all are converted to the form that database reads use.
+// they are many, all are cut into disjoint fragments, as reads of the database do it
+// (FragmentedTombstones).
 //
 // Thread safety: none. Lifetime: the batch's bytes may move, but their string outlives this object.
 // Cost: a look-up takes O(log n) comparisons, and one for each of the newest deletions.

@@ -104,7 +104,7 @@ class BatchReplay final : public WriteBatch::Handler {
   template <typename Update>
   Status In(uint32_t family, Update update) {
     ColumnFamilyHandle* const handle = families_->Find(family);
-    // A family that was dropped after a transaction was prepared has no use for its updates.
+    // The family was dropped after the transaction was prepared, and its data with it.
     if (handle == nullptr && missing_ == Missing::kSkip) return Status::OK();
     if (handle == nullptr) {
       return Status::InvalidArgument("write batch: there is no such column family");

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Searches the wait-for graph in breadth from the transaction that waits: its blockers, their
-// blockers, and so on. In breadth, because a short cycle is the usual one, and because detect_depth
-// then bounds the number of transactions visited, whatever the graph looks like. The graph changes
-// during the search, as no latch is held between two looks. A cycle is therefore believed only if
-// all of its edges are found again, with the same waits: a transaction that was in one wait at both
-// looks has neither taken nor released anything in between, so all edges existed together when the
-// second look began.
+// Searches the wait-for graph breadth-first from the transaction that waits: its blockers, their
+// blockers, and so on. Breadth-first, because most cycles are short, and because detect_depth then
+// bounds the number of visited transactions, whatever the graph looks like. The graph changes
+// during the search, as no latch is held between two reads of it. A cycle is therefore reported
+// only if all of its edges are found a second time, with the same waits: a transaction that was in
+// one wait both times has neither acquired nor released anything in between, so all edges existed
+// together when the second walk began.
 //
 //      root T9 --waits for--> T1, T4        first round
 //      T4 --waits for--> T9                 second round: the cycle T4, T9
@@ -52,8 +52,7 @@ bool StillThere(WaitGraph* graph, const std::vector<const Node*>& cycle) {
 
 }  // namespace
 
-// Only the root's own cycle is looked for: a cycle further away is found by the searches of its
-// members.
+// Only cycles through the root are searched for: any other cycle is found by its own members.
 DeadlockAnswer SearchDeadlock(WaitGraph* graph, TransactionID root, int64_t visits_max,
                               std::vector<DeadlockInfo>* cycle) {
   std::vector<Node> nodes;

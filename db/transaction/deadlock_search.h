@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Searches cycles among waiting transactions while their waits begin and end, and stores the
+// Searches for cycles among waiting transactions while their waits begin and end, and stores the
 // deadlocks that were found.
 
 #include <cstdint>
@@ -22,19 +22,20 @@ struct WaitEdges {
   std::vector<TransactionID> blockers;
 };
 
-// Gives the search the waits that exist now. They may change between two calls.
+// Provides the waits that exist now to a search. They may change between two calls.
 class WaitGraph {
  public:
   virtual ~WaitGraph() = default;
-  // Returns false if `waiter` does not wait now.
+  // Sets *edges to the wait of `waiter`; returns false if it does not wait now.
   virtual bool EdgesOf(TransactionID waiter, WaitEdges* edges) = 0;
 };
 
-// The result of a search. kTooDeep: it was ended after visits_max transactions, and counts as a
-// deadlock.
+// The result of a search: no cycle, a cycle, or a search that ended after visits_max transactions,
+// which counts as a deadlock.
 enum class DeadlockAnswer { kNone, kCycle, kTooDeep };
 
-// Searches a cycle through `root`. After kCycle, *cycle holds it in the form of DeadlockPath.
+// Searches for a cycle through `root`, which waits. After kCycle, *cycle is the cycle in the form
+// of DeadlockPath.
 //
 // A cycle is walked twice, because one that was found edge by edge may never have existed as a
 // whole. If all waits are the same the second time, they lasted throughout, and waiters release

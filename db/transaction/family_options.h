@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Gets a column family's options by its handle, without copying them, as they are large.
+// FamilyOptionsOf returns a column family's options by its handle, without copying them.
 
 #include <memory>
 

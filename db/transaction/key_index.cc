@@ -20,8 +20,8 @@ namespace varve {
 
 namespace {
 
-// Returns the number of `prefixes`, in ascending order, that are below `prefix`. It has no
-// branches, because they could not be predicted.
+// Returns how many of the ascending `prefixes` are below `prefix`. The loop has no branch on data,
+// because that could not be predicted.
 size_t CountBelow(const uint64_t* prefixes, size_t n, uint64_t prefix) {
   const uint64_t* first = prefixes;
   while (n > 1) {
@@ -32,8 +32,8 @@ size_t CountBelow(const uint64_t* prefixes, size_t n, uint64_t prefix) {
   return static_cast<size_t>(first - prefixes) + (n == 1 && *first < prefix ? 1 : 0);
 }
 
-// Returns the index of the first of `n` entries that is not before a key of that prefix:
-// is_before(i) decides between equal prefixes.
+// Returns the index of the first of `n` entries that is not before the key that is searched for,
+// whose prefix is `prefix`; is_before(i) says so of entries with an equal prefix.
 template <typename IsBefore>
 size_t Partition(const uint64_t* prefixes, size_t n, uint64_t prefix, const IsBefore& is_before) {
   size_t low = CountBelow(prefixes, n, prefix);
@@ -75,9 +75,9 @@ bool KeyIndex::IsBefore(const Entry& a, const Entry& b) const {
   return order != 0 ? order < 0 : a.offset > b.offset;
 }
 
-// Two searches over arrays of prefixes, that of the leaves' first entries and that of one leaf;
-// keys are read from the batch only among equal prefixes. Entries of one key lie newest first, so
-// `newest` skips those above it.
+// Searches two arrays of prefixes: that of the leaves' first entries, and that of one leaf. Keys
+// are read from the batch only among equal prefixes. Entries of one key lie newest first, so those
+// newer than `newest` are skipped.
 //
 //      first_prefixes_   [ 12 | 40 | 77 ]                     one per leaf
 //      leaves_[1]        prefixes [ 40 41 41 58 ]             offsets [ 310 96 24 180 ]
@@ -154,7 +154,7 @@ void KeyIndex::Insert(uint32_t offset) {
 void KeyIndex::Split(Place* place) {
   Leaf& full = *leaves_[place->leaf];
   VARVE_ASSERT(full.count == kLeafEntries);
-  // Ascending insertions leave full leaves behind.
+  // For ascending insertions the leaf keeps all entries but one, so that leaves are left full.
   const bool appends = place->at == kLeafEntries && place->leaf + 1 == leaves_.size();
   const size_t kept = appends ? kLeafEntries - 1 : kLeafEntries / 2;
   std::unique_ptr<Leaf> other = NewLeaf();
@@ -170,8 +170,8 @@ void KeyIndex::Split(Place* place) {
   if (place->at > kept) *place = {place->leaf + 1, place->at - kept};
 }
 
-// The record is the newest of its key, so Find without a limit leads to it. Leaves that run empty
-// go; others are not joined, as a rollback is mostly followed by more additions.
+// The record is the newest of its key, so Find without a limit returns it. Empty leaves are
+// removed; small ones are not joined, as a rollback is usually followed by more additions.
 void KeyIndex::Remove(uint32_t offset) {
   const Place place = Find(KeyOf(offset));
   VARVE_ASSERT(!AtEnd(place) && OffsetAt(place) == offset);
@@ -226,8 +226,7 @@ void KeyIndex::Rebuild(const std::vector<uint32_t>& added) {
 void KeyIndex::FindCommonPrefix(const std::vector<Entry>& entries) {
   common_.clear();
   rebuild_at_ = std::max(kLeafEntries, kGrowth * entries.size());
-  // From a few keys the common bytes would be guessed too long, and most later keys would not have
-  // them.
+  // The common bytes of a few keys would be too long: most later keys would not have them.
   if (entries.size() <= kSortMin || !BytesDecide(icmp_.order())) return;
   Slice common = KeyOf(entries[0].offset);
   for (const Entry& entry : entries) {

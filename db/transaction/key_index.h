@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Indexes the updates of single keys of one column family in a batch, in key order, those of one
-// key newest first. The keys are stored in the batch: an entry consists of eight bytes of its key
-// and the offset of its record.
+// KeyIndex indexes the updates of single keys of one column family in a batch, in key order, those
+// of one key newest first. The keys are stored in the batch: an entry consists of eight bytes of
+// its key and the offset of its record.
 //
 //      directory   first_prefixes_ [ ab.. | cd.. | kx.. ]
 //                                     |      |      |
@@ -34,7 +34,7 @@
 
 namespace varve {
 
-// True if a record of that tag contains its column family.
+// True if a record with this tag has the id of its column family; others are of the default one.
 inline bool RecordNamesFamily(ValueType tag) {
   return tag == kTypeColumnFamilyValue || tag == kTypeColumnFamilyDeletion ||
          tag == kTypeColumnFamilyMerge || tag == kTypeColumnFamilySingleDeletion ||
@@ -98,7 +98,7 @@ class KeyIndex {
   [[nodiscard]] bool AtBegin(const Place& place) const { return place.leaf == 0 && place.at == 0; }
   // Moves to the next entry. Requires that the place is not End().
   void Next(Place* place) const;
-  // Requires that the place is not Begin().
+  // Moves to the previous entry. Requires that the place is not Begin().
   void Prev(Place* place) const;
   // OffsetAt and KeyAt require that the place is not End().
   [[nodiscard]] uint32_t OffsetAt(const Place& place) const {
@@ -137,15 +137,15 @@ class KeyIndex {
   // Returns the number by which the key is compared first; 0 for all keys if the comparator's order
   // is not that of bytes.
   [[nodiscard]] uint64_t PrefixOf(const Slice& key) const;
-  // Compares two entries in the order of the index.
+  // True if `a` comes before `b` in the order of the index.
   [[nodiscard]] bool IsBefore(const Entry& a, const Entry& b) const;
-  // Adds the record at this offset, which is newer than all others of its key.
+  // Inserts the record at this offset, which is newer than all others of its key.
   void Insert(uint32_t offset);
   // Splits a full leaf to make room, and adjusts the place.
   void Split(Place* place);
-  // Puts all existing entries and these into new leaves.
+  // Puts all existing entries and the added records into new leaves, with a new common prefix.
   void Rebuild(const std::vector<uint32_t>& added);
-  // Sets common_ to what all these keys begin with, and the size at which that is done again.
+  // Sets common_ to the bytes that all these keys begin with, and rebuild_at_.
   void FindCommonPrefix(const std::vector<Entry>& entries);
   // Replaces all leaves by new ones with these entries. Throws std::bad_alloc, with nothing
   // changed.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Ranges of keys of a column family, whose ends may lie between keys.
+// KeySpan and FamilyRange are ranges of keys of a column family, whose ends may lie between keys.
 //
 // An end has a key and a place. The place says if the end is right before the key (kBefore: the key
 // itself is outside at an end, inside at a beginning), at the key (kAt, inclusive), or above all
@@ -27,8 +27,8 @@ struct RangeEnd {
   Place place = Place::kAt;
 };
 
-// All keys of a family from begin to end. The bytes are owned elsewhere. A single key is a range
-// that begins and ends at it.
+// All keys of a family from `begin` to `end`. The bytes are borrowed. A single key is a range that
+// begins and ends at it.
 struct KeySpan {
   struct End {
     Slice key;
@@ -40,6 +40,7 @@ struct KeySpan {
   End begin;
   End end;
 
+  // Returns the span of a single key.
   static KeySpan OfKey(uint32_t family, const Comparator* comparator, const Slice& key) {
     return {family, comparator, {key, RangeEnd::Place::kAt}, {key, RangeEnd::Place::kAt}};
   }
@@ -67,12 +68,14 @@ struct FamilyRange {
   KeySpan span() const {
     return {family, comparator, {begin.key, begin.place}, {end.key, end.place}};
   }
+  // True if the key lies in the range.
   bool Covers(uint32_t key_family, const Slice& key) const {
     return family == key_family && span().SideOf(key) == 0;
   }
   bool Overlaps(const FamilyRange& other) const { return span().Overlaps(other.span()); }
   // True if the end is not before the beginning.
   bool IsOrdered() const;
+  // Returns the range of a single key.
   static FamilyRange OfKey(uint32_t family, const Comparator* comparator, const Slice& key) {
     return {family,
             comparator,

@@ -22,7 +22,7 @@
 
 namespace varve {
 
-// Says how long a request may wait for a lock, and how it searches for deadlocks.
+// Says how a request waits for a lock: how long, and with which search for deadlocks.
 struct LockPatience {
   int64_t timeout_micros = 0;  // 0: does not wait; negative: waits for ever.
   bool detect_deadlocks = false;

@@ -62,8 +62,8 @@ struct HeldLock {
   LockKey key;
   LockOwner* owner = nullptr;
 
-  // These belong to the lock table and are guarded by the latch of the key's part.
-  // False again after a release, or after another took it from an expired owner.
+  // These belong to the lock table and are guarded by the latch of the key's part. `held` is false
+  // again after a release, or after another transaction took the lock from an expired owner.
   bool held = false;
   bool exclusive = false;
   // Position among its family's keys in order (LockedKeys); 0: not there. Set under the mutex of
@@ -83,6 +83,9 @@ struct HeldLock {
   uint32_t writes = 0;
 };
 
+// A transaction, or a write without one, as the lock table knows it; it also allocates the records
+// of its locks.
+//
 // Thread safety: used by the owner's thread, except for members that are atomic or guarded, and the
 // values set by Begin, which others read while the owner holds or awaits a lock.
 class LockOwner {
@@ -93,8 +96,8 @@ class LockOwner {
   LockOwner(const LockOwner&) = delete;
   LockOwner& operator=(const LockOwner&) = delete;
 
-  // Requires that the owner holds nothing. `expires_at`: 0 means never, otherwise a time of
-  // LockClockMicros.
+  // Begins a transaction with this id, in the state STARTED. Requires that the owner holds nothing.
+  // `expires_at` is a time of LockClockMicros; 0: it does not expire.
   void Begin(TransactionID id, uint64_t expires_at) {
     id_.store(id, std::memory_order_relaxed);
     expires_at_ = expires_at;
@@ -115,7 +118,8 @@ class LockOwner {
   // Returns the state. Acquire: what the owner did before it entered the state is seen.
   State state() const { return state_.load(std::memory_order_acquire); }
   void SetState(State state) { state_.store(state, std::memory_order_release); }
-  // Returns false if it is in another state; of two concurrent calls only one succeeds.
+  // Changes the state from `from` to `to`; returns false if it is in another one. Of two concurrent
+  // calls only one succeeds.
   bool MoveState(State from, State to) {
     if (expires_at_ == 0) {  // No other thread moves it.
       if (state() != from) return false;
@@ -124,22 +128,24 @@ class LockOwner {
     }
     return state_.compare_exchange_strong(from, to, std::memory_order_acq_rel);
   }
-  // True if others may take its locks: it expired before it began to prepare or commit.
+  // True if others may take its locks: it expired before it began to prepare or commit. The state
+  // is LOCKS_STOLEN then.
   bool LosesLocksAt(uint64_t now) {
     if (!ExpiredAt(now)) return false;
     return MoveState(State::STARTED, State::LOCKS_STOLEN) || state() == State::LOCKS_STOLEN;
   }
 
-  // Returns the time when a waiter should check again whether it may take these locks; UINT64_MAX:
-  // never. A commit that was under way at the expiration may still fail.
-  uint64_t NextRobbery() const {
+  // Returns the time, by LockClockMicros, at which a waiter should check again whether it may take
+  // these locks; UINT64_MAX: never. After the expiration that is soon, as a commit that was under
+  // way then may still fail.
+  uint64_t NextExpiryCheck() const {
     constexpr uint64_t kLookAgainMicros = 10'000;
     if (expires_at_ == 0) return UINT64_MAX;
     const uint64_t now = LockClockMicros();
     return expires_at_ > now ? expires_at_ : now + kLookAgainMicros;
   }
 
-  // Returns a record with a copy of the key. Throws std::bad_alloc.
+  // Returns a new record with a copy of the key, not held yet. Throws std::bad_alloc.
   HeldLock* NewLock(const LockKey& key) {
     const size_t kind = KindOf(key.key);
     void* place = spare_[kind];
@@ -172,7 +178,8 @@ class LockOwner {
   // Returns the bytes of the records.
   size_t lock_bytes() const { return lock_bytes_; }
 
-  // The transactions that it waited for when it last timed out. Any thread may call these.
+  // A key, and the transactions that held it up when a wait of this owner timed out. Any thread may
+  // set and read the last one.
   struct LastWait {
     uint32_t family = 0;
     std::string key;
@@ -194,7 +201,7 @@ class LockOwner {
   // end of the transaction.
   static constexpr size_t kInlineBytes = 1024;  // Room for about eight locks without an allocation.
 
-  // Returns the exponent of the record's size, which is a power of two.
+  // Returns the exponent of the size of a record for this key, which is a power of two.
   static size_t KindOf(const Slice& key) {
     return static_cast<size_t>(std::bit_width(sizeof(HeldLock) + key.size() - 1));
   }

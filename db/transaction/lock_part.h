@@ -53,9 +53,10 @@ class VARVE_SCOPED_CAPABILITY LatchGuard {
 // because most parts never have more than a few locks. Queues are allocated in blocks and reused.
 class alignas(64) LockPart {
  public:
-  // Guards the part, its queues, and of the HeldLocks of its keys `held`, `exclusive`, `queue`,
-  // `next_holder` and, as described there, `place_in_order`. At most one latch is held at a time.
-  // If the mutex of the ranges (LockRanges) is held, too, it is taken first.
+  // Guards the part, its queues, and these members of the HeldLocks of its keys: `held`,
+  // `exclusive`, `queue`, `next_holder` and, as described there, `place_in_order`. At most one
+  // latch is held at a time. If the mutex of the ranges (LockRanges) is held, too, it is locked
+  // first.
   TinyLock latch;
 
   // Returns the queue of the key, or nullptr. The low bits of the hash select the part, so the high
@@ -68,10 +69,10 @@ class alignas(64) LockPart {
   }
   // Adds a queue. Requires that the key has none. Throws std::bad_alloc, with nothing changed.
   LockQueue* Add(const LockKey& key) VARVE_REQUIRES(latch);
-  // Takes the queue out of its chain, for later use with another key. Requires that the queue is
-  // unused.
+  // Removes an unused queue from its chain, and keeps it for another key.
   void Remove(LockQueue* queue) VARVE_REQUIRES(latch);
 
+  // Calls `visit` for every queue.
   template <typename Visit>  // void(LockQueue&)
   void VisitAll(Visit visit) VARVE_REQUIRES(latch) {
     const auto visit_chain = [&](LockQueue* queue) {
@@ -98,9 +99,9 @@ class alignas(64) LockPart {
   }
 
  private:
-  // Most queues of a part without a table of chains.
+  // Maximum number of queues of a part without a table of chains.
   static constexpr size_t kInOnlyChain = 4;
-  // Chains of the first table; it doubles when it is full.
+  // Number of chains of the first table; it doubles when there are as many queues as chains.
   static constexpr size_t kFirstChains = 64;
   // Queues allocated at once.
   static constexpr size_t kBlock = 32;

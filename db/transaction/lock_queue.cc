@@ -22,7 +22,6 @@ HeldLock* LockQueue::HolderOf(const LockOwner* owner) const {
   return holder;
 }
 
-// Returns true if the lock is free for the owner, after taking it from holders that have expired.
 bool LockQueue::FreeFor(const LockOwner* owner, bool exclusive) {
   // Unlink invalidates the link of a holder, so the next one is read before.
   for (HeldLock* holder = holders_; holder != nullptr;) {
@@ -66,7 +65,7 @@ void LockQueue::Unlink(HeldLock* record) {
 //      key_ ---> bytes of T4's record       T4 releases, T1 still holds
 //      key_ ---> bytes of T1's record
 void LockQueue::MoveKeyFrom(const HeldLock* record) {
-  // The bytes are those of another record, which is still here.
+  // If the bytes belong to another record, that one is still here.
   if (key_.key.data() != record->key.key.data()) return;
   if (holders_ != nullptr) {
     key_.key = holders_->key.key;
@@ -203,7 +202,7 @@ uint64_t LockQueue::NextExpiry(const LockWaiter& waiter) const {
   uint64_t soonest = UINT64_MAX;
   for (const HeldLock* holder = holders_; holder != nullptr; holder = holder->next_holder) {
     if (holder->owner != waiter.record->owner) {
-      soonest = std::min(soonest, holder->owner->NextRobbery());
+      soonest = std::min(soonest, holder->owner->NextExpiryCheck());
     }
   }
   return soonest;

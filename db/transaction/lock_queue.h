@@ -54,7 +54,7 @@ class LockQueue {
   bool Is(const LockKey& key) const {
     return key_.hash == key.hash && key_.family == key.family && key_.key == key.key;
   }
-  // True if nobody holds the key or waits for it; the part then removes the queue.
+  // True if the key has neither holders nor waiters; the part then removes the queue.
   bool unused() const { return holders_ == nullptr && first_ == nullptr; }
   // Returns the owner's lock, or null if it is none of the holders.
   HeldLock* HolderOf(const LockOwner* owner) const;
@@ -65,9 +65,10 @@ class LockQueue {
   // Gives the lock to a request that does not wait, if it is free for it: `record` is not held, or
   // is held, shared, and becomes exclusive. Returns false if the request must wait.
   bool TryTake(HeldLock* record, bool exclusive);
-  // Gives it the lock exclusively, even if others hold it.
+  // Gives the lock to a recovered transaction, exclusively, even if others hold it.
   void Join(HeldLock* record);
-  // Does TryTake for a waiter that is awake. On success it leaves the queue.
+  // Gives the lock to a waiter that is awake, if it is the first and the lock is free for it. On
+  // success the waiter has left the queue; otherwise its state is kWaiting.
   bool TryTake(LockWaiter* waiter, WakeList* wakes);
   // Ends a holder's lock, and hands the key on. `wakes` gets the sleepers to wake when the latch is
   // released.
@@ -93,7 +94,8 @@ class LockQueue {
   LockQueue* next_in_chain = nullptr;  // Next queue in its part's chain.
 
  private:
-  // True if the owner could have the lock, as far as the holders are concerned.
+  // True if no holder conflicts with the owner. Conflicting holders that have expired lose the
+  // lock.
   bool FreeFor(const LockOwner* owner, bool exclusive);
   // Add a holder, and remove one.
   void Link(HeldLock* record, bool exclusive);
@@ -113,7 +115,7 @@ class LockQueue {
   // Waiters in the order in which they are served.
   LockWaiter* first_ = nullptr;
   LockWaiter* last_ = nullptr;
-  uint32_t passes_ = 0;  // Since a waiter got the lock.
+  uint32_t passes_ = 0;  // Number of threads that have overtaken since a waiter got the lock.
 };
 
 }  // namespace varve

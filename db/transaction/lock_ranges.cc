@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Range locks in two structures. Held ranges are a tree ordered by their beginnings, in which each
-// node knows the range below it that ends last, and the one that ends last among those of other
-// owners. So a search for an overlapping range of another owner goes down one path. Pending ranges,
-// of which there is at most one per thread, are a list that is walked.
+// Range locks are kept in two structures. Held ranges form a tree ordered by their beginnings. Each
+// node knows the range of its subtree that ends last, and, of the ranges with another owner than
+// that, the one that ends last. So a search for an overlapping range of another owner goes down one
+// path. Pending ranges, at most one per thread, are a list that is walked.
 //
 //      held_     [a, f) T1    [c, t) T2    [k, m) T1       tree by beginning; "last" = T2's
 //      pending_  ticket 7: T3 [e, p)                       yields to T1, for whose key it waits
 //
 // The order of events is what keeps a key and a range from overtaking each other. A range raises
-// count_, then looks for locked keys. A key is locked, then looks at count_. Whichever is second
-// sees the other, and the key gives way.
+// count_, then looks for locked keys. A key is locked first, and then its thread reads count_. The
+// later of the two sees the other, and the key yields.
 
 #include "db/transaction/lock_ranges.h"
 
@@ -28,7 +28,8 @@ namespace {
 
 using Place = RangeEnd::Place;
 
-// Compares an end with a place exactly at `key`: negative if it is before, positive if after.
+// Compares an end with a place exactly at `key`: negative if the end is before it, positive if
+// after.
 int CompareEndToKey(const Comparator& comparator, const KeySpan::End& end, const Slice& key) {
   if (end.place == Place::kAboveAllWithPrefix && key.starts_with(end.key)) return 1;
   const int order = comparator.CompareWithoutTimestamp(end.key, false, key, false);
@@ -37,6 +38,7 @@ int CompareEndToKey(const Comparator& comparator, const KeySpan::End& end, const
              : (end.place == Place::kBefore && !VARVE_CANARY(kLockRangeEnd) ? -1 : 1);
 }
 
+// Compares two ends of ranges: negative if `a` is before `b`, 0 if they are the same place.
 int CompareEndToEnd(const Comparator& comparator, const KeySpan::End& a, const KeySpan::End& b) {
   if (b.place == Place::kAt) return CompareEndToKey(comparator, a, b.key);
   if (a.place == Place::kAt) return -CompareEndToKey(comparator, b, a.key);
@@ -80,25 +82,28 @@ bool FamilyRange::IsOrdered() const {
   return CompareEndToEnd(*comparator, all.begin, all.end) <= 0;
 }
 
-// ---- The tree of those that are held ----
+// ---- The tree of held ranges ----
+//
+// Each node of the tree knows two ends of its subtree: the last one, and the last one of another
+// owner than that. From these two the last end among the ranges of "all owners but T1" follows for
+// every T1, which is what a search asks for.
 
 namespace {
 
-// Each node of the tree knows two ends of its subtree: the last one, and the last one of another
-// owner than that. With two, the last end of "all but T1" is known for every T1, which is what a
-// search asks for.
+// True if `a` ends after `b`.
 bool EndsLater(const HeldRange& a, const HeldRange& b) {
   return KeySpan::CompareEnds(a.range.span(), b.range.span()) > 0;
 }
 
-// Returns the range that ends last, of those in this subtree with another owner; null: none.
+// Returns the range that ends last among those of the subtree with another owner than `owner`;
+// null: there is none.
 const HeldRange* LastOfOthers(const HeldRange* node, const LockOwner* owner) {
   if (node == nullptr) return nullptr;
   return node->last->owner != owner ? node->last : node->last_of_others;
 }
 
-// Visits in order all ranges that overlap, except for owners that are skipped, as long as `act`
-// returns true.
+// Calls act(range), in order, for all ranges of the subtree that overlap with `wanted`, except
+// those of owners that are skipped, until it returns false. Returns false in that case.
 template <typename Skips, typename Act>
 bool VisitHeld(HeldRange* node, const KeySpan& wanted, const Skips& skips, const Act& act) {
   if (node == nullptr || node->last->range.span().EndsBefore(wanted)) return true;
@@ -112,7 +117,8 @@ bool VisitHeld(HeldRange* node, const KeySpan& wanted, const Skips& skips, const
   return VisitHeld(node->right(), wanted, skips, act);
 }
 
-// Searches without using the order of the tree.
+// Finds an overlapping range of another owner by a walk over the whole tree. Only a canary uses
+// this (util/base/canary.h), to prove that a test notices such a cost.
 HeldRange* WalkAll(HeldRange* node, const KeySpan& wanted, const LockOwner* owner) {
   if (node == nullptr) return nullptr;
   HeldRange* const found = WalkAll(node->left(), wanted, owner);
@@ -151,8 +157,8 @@ bool HeldRange::Sum() {
   return last != last_before || last_of_others != others_before;
 }
 
-// If the left subtree has a range of another owner that ends after the beginning of `wanted`,
-// either such a range overlaps, or one begins after the end, and then so do all to the right.
+// Goes left if a range of another owner there does not end before `wanted`. Then either that range
+// overlaps with it, or it begins after the end of `wanted`, and so do all ranges to the right.
 HeldRange* LockRanges::FindHeld(const KeySpan& wanted, const LockOwner* owner) {
   if (VARVE_CANARY(kWalkAllRanges)) return WalkAll(held_.root(), wanted, owner);
   HeldRange* node = held_.root();
@@ -169,20 +175,20 @@ bool LockRanges::AnyHeld(const KeySpan& wanted, const LockOwner* owner) {
   for (;;) {
     HeldRange* const range = FindHeld(wanted, owner);
     if (range == nullptr) return false;
-    // An expired owner's range goes, and the search begins again, as the tree has changed.
-    if (!Rob(range)) return true;
+    // The range of an expired owner was removed, so the tree has changed: the search begins again.
+    if (!TakeFromExpired(range)) return true;
   }
 }
 
-// ---- Coming and going ----
+// ---- Adding and removing ----
 
-// Called for both kinds. The order in which tickets are given is that of the mutex, so of two
-// pending ranges that conflict exactly one is older.
+// Called for held and pending ranges. Tickets are given under the mutex, so of two pending ranges
+// that conflict exactly one is older.
 void LockRanges::Link(HeldRange* range) {
   VARVE_ASSERT(!range->linked);
   VARVE_ASSERT(range->owner != nullptr);
-  // Memory comes first: after it nothing can fail, and the range is either wholly known or not at
-  // all.
+  // Memory is allocated first. Nothing can fail after that, so the range is registered as a whole
+  // or not at all.
   pending_.reserve(pending_.size() + 1);
   families_[range->range.family].ranges++;
   range->ticket = ++tickets_;
@@ -220,7 +226,7 @@ void LockRanges::Unlink(HeldRange* range) {
   if (family->second.orderer == range) StopOrdering(&family->second, /*ok=*/false);
   Forget(family->first, &family->second);
   count_.fetch_sub(1, std::memory_order_acq_rel);
-  // All that wait for this range look again, whether it was held or pending.
+  // All waiters for this range check again, whether it was held or pending.
   Wake(range->range);
 }
 
@@ -229,8 +235,9 @@ void LockRanges::StopOrdering(Family* family, bool ok) {
   family->order = ok ? KeyOrder::kHere : KeyOrder::kNone;
 }
 
-// The order of keys is given up with the last range. The entry stays while keys are in it, as their
-// records point to places in it; the last of them removes it (Leave).
+// Keys are no longer kept in order when the family's last range is removed. The family's entry
+// stays while keys are in it, as their records refer to places in it; the last of them removes it
+// (Leave).
 void LockRanges::Forget(uint32_t id, Family* family) {
   if (family->ranges != 0) return;
   family->order = KeyOrder::kNone;
@@ -242,7 +249,7 @@ void LockRanges::Remove(HeldRange* range) {
   if (range->linked) Unlink(range);
 }
 
-bool LockRanges::Rob(HeldRange* range) {
+bool LockRanges::TakeFromExpired(HeldRange* range) {
   LockOwner* const owner = range->owner;
   if (owner->expires_at() == 0 || !owner->LosesLocksAt(LockClockMicros())) return false;
   Unlink(range);
@@ -252,8 +259,8 @@ bool LockRanges::Rob(HeldRange* range) {
 bool LockRanges::SetYieldsTo(HeldRange* range, std::vector<TransactionID> ids) {
   MutexLock lock(&mu_);
   if (!range->linked) return false;
-  // Equal lists wake nobody: the loop of LockKeysWithin would otherwise wake all waiters in each
-  // round.
+  // An equal list wakes no waiters. Otherwise the loop of LockKeysWithin would wake all of them in
+  // each round.
   if (range->yields_to == ids) return true;
   range->yields_to = std::move(ids);
   Wake(range->range);
@@ -272,10 +279,10 @@ LockRanges::Held LockRanges::TryHold(HeldRange* mine) {
   return Held::kYes;
 }
 
-// ---- What is in the way ----
+// ---- Conflicts ----
 
-// Adds to the list the owners of held ranges that overlap: the pending range has to wait for these
-// too, but is told so by the tree.
+// yields_to has the owners of keys. Owners of overlapping held ranges, for which the pending range
+// waits as well, are found in the tree.
 bool LockRanges::Yields(const HeldRange& range, TransactionID id) {
   if (std::ranges::find(range.yields_to, id) != range.yields_to.end()) return true;
   bool any = false;
@@ -291,8 +298,9 @@ template <typename Matches>
 bool LockRanges::AnyPending(const LockOwner* owner, Matches matches) {
   for (size_t i = 0; i < pending_.size();) {
     HeldRange* const range = pending_[i];
-    if (range->owner != owner && matches(*range) && !Rob(range)) return true;
-    if (i < pending_.size() && pending_[i] == range) i++;  // An expired one is gone.
+    if (range->owner != owner && matches(*range) && !TakeFromExpired(range)) return true;
+    // An expired range was removed, and another one may be in its place.
+    if (i < pending_.size() && pending_[i] == range) i++;
   }
   return false;
 }
@@ -346,7 +354,7 @@ void LockRanges::Leave(HeldLock* key) {
 
 LockRanges::KeyOrder LockRanges::OrderOf(HeldRange* range) {
   MutexLock lock(&mu_);
-  if (!range->linked) return KeyOrder::kNone;  // The range is gone.
+  if (!range->linked) return KeyOrder::kNone;  // It was taken from its expired owner.
   Family& family = families_[range->range.family];
   if (family.order == KeyOrder::kHere) return KeyOrder::kHere;
   if (family.order == KeyOrder::kWanted || family.ranges < kRangesUnordered) return KeyOrder::kNone;
@@ -355,8 +363,8 @@ LockRanges::KeyOrder LockRanges::OrderOf(HeldRange* range) {
   return KeyOrder::kWanted;
 }
 
-// A thread that locks a key after this has visited its part enters it itself, because the family
-// has ranges and is being ordered.
+// A thread that locks a key after its part was visited here puts the key in order by itself
+// (Enter), because the family has ranges and its keys are being ordered.
 bool LockRanges::PutInOrder(LockPart* part, size_t* chain, const FamilyRange& of) {
   MutexLock lock(&mu_);
   const auto family = families_.find(of.family);
@@ -426,12 +434,12 @@ uint64_t LockRanges::NextExpiry(const LockOwner* owner, const FamilyRange& wante
   const auto skips = [&](const LockOwner& other) { return &other == owner || &other == last; };
   (void)VisitHeld(held_.root(), wanted.span(), skips, [&](const HeldRange* range) {
     last = range->owner;
-    soonest = std::min(soonest, last->NextRobbery());
+    soonest = std::min(soonest, last->NextExpiryCheck());
     return true;
   });
   for (const HeldRange* range : pending_) {
     if (range->owner != owner && range->range.Overlaps(wanted)) {
-      soonest = std::min(soonest, range->owner->NextRobbery());
+      soonest = std::min(soonest, range->owner->NextExpiryCheck());
     }
   }
   return soonest;

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// LockRanges stores the ranges of keys that are locked, or are about to be.
+// LockRanges stores the ranges of keys that are locked, or whose owners wait to lock them.
 //
 //      keys       a    c    f    k    p    t
 //      T1 held    [---------)                   others may lock neither keys nor ranges in it
 //      T2 pending      [--------------)         waits for T1; ranges that come later wait for it
 //      T3 key                    x              T2 excludes it, unless T2 waits for T3, too
 //
-// A range goes through three states: pending from Add on, held after TryHold, and gone after Remove
-// or after its owner's expiration. While it is pending it already keeps others out, so that a
-// stream of single-key transactions cannot keep it waiting for ever.
+// A range is pending from Add on and held after TryHold. It is removed by Remove, or by a waiter
+// after its owner's expiration. While it is pending it already keeps others out, so that a stream
+// of single-key transactions cannot keep it waiting for ever.
 
 #include <atomic>
 #include <cstdint>
@@ -42,10 +42,12 @@ struct HeldRange : public BalancedTree<HeldRange>::Links {
   bool pending = true;                   // It still waits for keys or earlier ranges.
   std::vector<TransactionID> yields_to;  // While pending: owners of keys in it, which may continue.
 
-  // The held ranges form a tree ordered by their beginnings. Of a range and all below it, these are
-  // the one that ends last, and the last-ending one with another owner than that (null: none).
+  // The held ranges form a tree ordered by their beginnings. `last` is the range of this subtree
+  // that ends last, and `last_of_others` the one that ends last among those with another owner than
+  // that (null: none).
   const HeldRange* last = nullptr;
   const HeldRange* last_of_others = nullptr;
+  // Implement what BalancedTree asks of its nodes.
   bool IsBefore(const HeldRange& other) const;
   bool Sum();
 };
@@ -55,7 +57,7 @@ struct HeldRange : public BalancedTree<HeldRange>::Links {
 // or will wait for, namely those that have a key in it or hold an overlapping range: these would
 // wait for themselves.
 //
-// Held ranges are searched in O(log n) comparisons, whoever owns them and however they overlap.
+// Held ranges are searched in O(log n) comparisons, whatever their owners and however they overlap.
 // Each pending range is checked; there is at most one per thread.
 //
 // A range must find out who has keys in it. While a family has few ranges, this takes a walk over
@@ -81,11 +83,12 @@ class LockRanges {
   void AddHeld(HeldRange* range) VARVE_EXCLUDES(mu_);
   // Removes the range if it is still there.
   void Remove(HeldRange* range) VARVE_EXCLUDES(mu_);
-  // Sets the owners of keys in a pending range. Returns false if the range is gone.
+  // Sets the owners of keys in a pending range, which may lock more keys in it. Returns false if
+  // the range was taken from its expired owner.
   bool SetYieldsTo(HeldRange* range, std::vector<TransactionID> ids) VARVE_EXCLUDES(mu_);
-  // Makes a pending range held. Returns kBlocked, with nothing changed, if an overlapping range has
-  // become held meanwhile, of an owner to which this one had yielded. Returns kGone if its owner
-  // has expired and the range was taken away.
+  // Makes a pending range held. Returns kBlocked, with nothing changed, if an overlapping range of
+  // an owner to which this one had yielded has become held meanwhile. Returns kGone if the range
+  // was taken from its expired owner.
   enum class Held { kYes, kBlocked, kGone };
   Held TryHold(HeldRange* range) VARVE_EXCLUDES(mu_);
 
@@ -94,7 +97,7 @@ class LockRanges {
   bool Enter(HeldLock* key, const Comparator* comparator) VARVE_EXCLUDES(mu_);
   // Removes a key that was in order here and is no longer locked.
   void Leave(HeldLock* key) VARVE_EXCLUDES(mu_);
-  // True if a range of another owner conflicts with a wanted key.
+  // True if a range of another owner conflicts with a key that `owner` wants, given as a range.
   bool HasConflict(const LockOwner* owner, const FamilyRange& key) VARVE_EXCLUDES(mu_);
   // True if a range of another owner conflicts with this range, which was added.
   bool HasConflict(const HeldRange& range) VARVE_EXCLUDES(mu_);
@@ -111,8 +114,8 @@ class LockRanges {
   // Puts some of the family's keys in that part in order, beginning at *chain; returns false if
   // these were the last. Throws std::bad_alloc.
   bool PutInOrder(LockPart* part, size_t* chain, const FamilyRange& family) VARVE_EXCLUDES(mu_);
-  // Must be called when all keys have been put in order, or that has failed. Does nothing if the
-  // range is gone.
+  // Must be called when all keys have been put in order (`ok`), or that has failed. Does nothing if
+  // the range was removed meanwhile.
   void EndOrdering(const HeldRange* range, bool ok) VARVE_EXCLUDES(mu_);
   // Requires that keys are in order. Adds all other owners of keys in the range, and sets *key to
   // one of the keys. `is_held` is called under the mutex and returns whether a key is held; keys
@@ -126,8 +129,8 @@ class LockRanges {
     family->second.keys.FindOthers(range.range, range.owner, is_held, key, holders);
   }
 
-  // Registers a waiter for ranges in `wanted` while it lives. Must be made before the conflicting
-  // ranges are searched.
+  // Registers a thread that waits until a range that overlaps with `wanted` is removed, while this
+  // object lives. It must be made before the conflicting ranges are searched for.
   class Waiting {
    public:
     Waiting(LockRanges* ranges, LockSleeper* sleeper, const FamilyRange* wanted);
@@ -147,10 +150,12 @@ class LockRanges {
     std::atomic<WaitState> state_{WaitState::kWaiting};
   };
 
-  // Adds the owners of the ranges that conflict with this range, which has that `ticket`.
+  // Adds the owners of the ranges for which transaction `id` waits: it wants `range`, which is a
+  // key if `is_key`, otherwise the pending range with this `ticket`.
   void BlockersOf(TransactionID id, const FamilyRange& range, uint64_t ticket, bool is_key,
                   std::vector<TransactionID>* ids) VARVE_EXCLUDES(mu_);
-  // Returns the earliest time at which one of them may be taken away.
+  // Returns the earliest time, by LockClockMicros, at which a conflicting range may be taken from
+  // an expired owner; UINT64_MAX: never.
   uint64_t NextExpiry(const LockOwner* owner, const FamilyRange& range) VARVE_EXCLUDES(mu_);
 
  private:
@@ -158,8 +163,8 @@ class LockRanges {
   struct Family {
     // Number of the family's ranges, held and pending.
     size_t ranges = 0;
-    KeyOrder order = KeyOrder::kNone;    // kWanted: keys are being put in order
-    const HeldRange* orderer = nullptr;  // the keys are put in order for this range
+    KeyOrder order = KeyOrder::kNone;    // kWanted: the keys are being put in order.
+    const HeldRange* orderer = nullptr;  // The range whose owner puts the keys in order.
     // The family's locked keys, while order is not kNone.
     LockedKeys keys;
   };
@@ -178,16 +183,17 @@ class LockRanges {
   bool Yields(const HeldRange& range, TransactionID id) VARVE_REQUIRES(mu_);
   // Wakes those who wait for ranges in `range`.
   void Wake(const FamilyRange& range) VARVE_REQUIRES(mu_);
-  // Puts a range among the held ones.
+  // Registers a range and gives it a ticket; the caller adds it to held_ or pending_. Throws
+  // std::bad_alloc, with nothing changed.
   void Link(HeldRange* range) VARVE_REQUIRES(mu_);
-  // Takes a range out of the held or pending ones.
+  // Removes a range from the held or pending ones, and wakes those who wait for it.
   void Unlink(HeldRange* range) VARVE_REQUIRES(mu_);
   // Ends the ordering of keys: they are here if `ok`, else they are found by walks as before.
   void StopOrdering(Family* family, bool ok) VARVE_REQUIRES(mu_);
-  // Removes a family that has no ranges.
+  // Forgets the order of the family's keys, and the family, if it has no ranges.
   void Forget(uint32_t id, Family* family) VARVE_REQUIRES(mu_);
-  // Takes away a range whose owner has expired. Returns true if it is gone now.
-  bool Rob(HeldRange* range) VARVE_REQUIRES(mu_);
+  // Removes the range if its owner has expired (LockOwner::LosesLocksAt). Returns true if it did.
+  bool TakeFromExpired(HeldRange* range) VARVE_REQUIRES(mu_);
 
   mutable Mutex mu_{kLockRangesRank};
   // Ranges that exclude others, and ranges that wait to.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The lock order of this directory's mutexes. Only the first may be held while the database below
-// is called.
+// Lists the ranks of this directory's mutexes, outermost first. Only the first mutex may be held
+// while the database below is called.
 
 #include "util/sync/mutex.h"
 

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Sleeping on mutexes and conditions of the program's kind (custom_mutex_factory), or the
-// library's. The program's may fail at any call, which decides most of what is here: a sleeper
-// whose wait failed is set aside for ever, because its mutex may be held, and no thread that wakes
-// others waits for one without a limit of time.
+// The program's mutexes and condition variables (custom_mutex_factory) may fail at any call. A
+// sleeper whose wait has failed is therefore never used again, because its mutex may be held for
+// ever; and a thread that wakes others waits for their mutex only for a limited time.
 
 #include "db/transaction/lock_sleeper.h"
 
@@ -35,6 +34,7 @@ class LibraryMutex final : public TransactionDBMutex {
   std::mutex mu_;
 };
 
+// A condition variable for waiters that hold a LibraryMutex.
 class LibraryCondVar final : public TransactionDBCondVar {
  public:
   Status Wait(std::shared_ptr<TransactionDBMutex> mutex) override {
@@ -76,7 +76,7 @@ class LibraryMutexFactory final : public TransactionDBMutexFactory {
 // the change, or already waits when it is notified.
 Status LockSleeper::Sleep(const std::atomic<WaitState>& state, int64_t micros) {
   Status s = mutex_->TryLockFor(micros);
-  // The caller checks whether its own time is over.
+  // After a timeout the caller checks its own deadline.
   if (s.IsTimedOut() && micros >= 0) return Status::OK();
   if (!s.ok()) return Fail(std::move(s));
   // The check under the mutex is what makes the wake-up safe: see the comment of this function.
@@ -93,7 +93,8 @@ Status LockSleeper::Fail(Status s) {
   return s;
 }
 
-// The sleeper may fail at this moment, with the mutex held for ever.
+// Waits for the mutex in short steps, because the sleeper may fail at this moment and leave it
+// locked for ever.
 void LockSleeper::Wake() {
   constexpr int kLooks = 100;
   constexpr int64_t kLookAgainMicros = 10'000;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Sleeping until a lock is acquired, with mutexes of the C++ library or of the program.
+// LockSleeper lets a thread sleep until it is granted a lock, on a mutex and a condition variable
+// of the C++ library or of the program.
 //
 // TransactionDBOptions::custom_mutex_factory lets a program supply its own mutexes and condition
 // variables, for instance those of a scheduler of fibers. Such objects are slow to make, may fail,
@@ -44,10 +45,11 @@ class LockSleeper {
   explicit LockSleeper(TransactionDBMutexFactory* factory)
       : mutex_(factory->AllocateMutex()), changed_(factory->AllocateCondVar()) {}
 
-  // Returns OK when `state` is not kWaiting, after `micros` (negative: never), or spuriously; other
-  // statuses are errors of the mutex.
+  // Sleeps until `state` is not kWaiting, for at most `micros` microseconds (negative: no limit);
+  // returns OK in both cases, and may return OK earlier. Other statuses are errors of the mutex or
+  // the condition variable; the sleeper has failed() then.
   Status Sleep(const std::atomic<WaitState>& state, int64_t micros);
-  // Must be called after the state has changed.
+  // Wakes the sleeping thread. Must be called after its state has changed.
   void Wake();
 
   // Announces a thread that is about to wake it; the sleeper must not be destroyed before

@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The lock table of a database with pessimistic transactions: who holds which key or range, and
-// who waits for whom.
+// The lock table of a database with pessimistic transactions knows which transaction holds which
+// key or range, and which waits for which.
 //
 //    key --hash--> part (one latch) --> LockQueue of the key: holders, waiters in order
 //                                         |
-//    ranges: LockRanges (one mutex)       +-- HeldLock, in the memory of its owner
-//    waits_: who waits for what, for deadlock searches and GetWaitingTxns
+//    ranges_: LockRanges (one mutex)      +-- HeldLock, in the memory of its owner
+//    waits_: which wait each transaction is in, for deadlock searches and GetWaitingTxns
 //
 // A lock that is free costs one latch and one look-up. What costs more happens only when it is
 // needed: a waiter borrows a sleeper; ranges are considered only if any exist; a deadlock search
 // begins only after a wait has lasted for a while.
 //
-// A key lock is acquired in two steps. LockKeyAlone settles it among keys. If ranges exist,
-// EnterAmongRanges settles it among ranges; if it conflicts with one, the key is given back, the
-// thread waits, and begins anew. A range, in turn, announces itself first (ranges_.Add), so that
-// new keys within it wait, and then acquires and releases every key in it once (LockKeysWithin):
-// after that only its owner can hold keys there. So neither side can overtake the other unseen.
+// A key lock is acquired in two steps. LockKeyAlone resolves conflicts with holders of the key. If
+// ranges exist, EnterAmongRanges resolves conflicts with them: if there is one, the key is
+// released, the thread waits, and begins anew. A range, in turn, registers first (ranges_.Add), so
+// that new keys within it wait, and then acquires and releases every locked key in it once
+// (LockKeysWithin): after that only its owner can hold keys there. So neither side can overtake the
+// other unseen.
 //
 // Invariants, beside those of README.md:
 //
@@ -31,7 +32,7 @@
 //    stopped waiting. So a deadlock search sees every edge of a cycle whose transactions are all
 //    asleep.
 // 5. One deadlock search runs at a time, and the wait that it breaks is removed before the next one
-//    begins, so that of one cycle one transaction fails.
+//    begins, so that exactly one transaction of a cycle fails.
 // 6. An expired owner's locks may be taken only before it has begun to prepare or commit
 //    (LockOwner::LosesLocksAt); Unlock of a lock that was taken does nothing.
 // 7. Recovered transactions (patience.adopts) share locks: they did not conflict when they were
@@ -53,8 +54,8 @@ namespace varve {
 
 namespace {
 
-// Bounds of the number of latches, whatever num_stripes says: fewer would make threads meet, more
-// would only take memory.
+// Bounds of the number of parts, whatever num_stripes says: with fewer, threads would contend for
+// latches; more would only take memory.
 constexpr size_t kPartsMin = 64;
 constexpr size_t kPartsMax = 64 << 10;
 
@@ -75,9 +76,9 @@ LockKey LockTable::KeyOf(uint32_t family, const Slice& key) {
 
 // ---- Keys ----
 
-// Returns with the lock, or with nothing changed. Only a new lock has to be settled among ranges:
-// one that the owner had before was settled then, and ranges that came later wait for it. The clock
-// is that of the whole call, so rounds do not add up to a longer wait than was asked for.
+// Only a new lock has to be checked against ranges: one that the owner had before was checked then,
+// and ranges that came later wait for it. One clock measures all rounds, so that together they do
+// not wait longer than was asked for.
 Status LockTable::Lock(LockOwner* owner, const LockKey& key, const Comparator* comparator,
                        bool exclusive, const LockPatience& patience, Had* had) {
   LockClock clock(patience);
@@ -113,8 +114,8 @@ void LockTable::GiveBack(HeldLock* held) {
   held->owner->Reuse(held);
 }
 
-// Acquires the key without regard to ranges. Reuses a lock that the owner has; *had says what
-// changed, so that the caller can undo it.
+// A lock that the owner has already is used again. *had says what has changed, so that the caller
+// can undo it.
 Status LockTable::LockKeyAlone(LockOwner* owner, const LockKey& key, const Comparator* comparator,
                                bool exclusive, const LockPatience& patience, LockClock* clock,
                                Had* had) {
@@ -165,8 +166,8 @@ void LockTable::RemoveIfUnused(LockPart* part, LockQueue* queue) {
   part->Remove(queue);
 }
 
-// The limit counts queues, so waiting for a key that somebody holds costs nothing, and two shared
-// holders cost one.
+// The limit counts queues: a wait for a key that another transaction holds adds nothing, and two
+// shared holders count once.
 Status LockTable::CountLock(uint32_t family, bool adopts) {
   if (locks_per_family_max_ <= 0) [[likely]]
     return Status::OK();
@@ -197,8 +198,8 @@ HeldLock* LockTable::Find(const LockOwner* owner, const LockKey& key, bool* excl
   return held;
 }
 
-// `held` may be false already if a waiter took the key from an expired owner; only the record's
-// place in the order of keys is then left to clear.
+// held->held is false already if a waiter took the key from an expired owner; then only the
+// record's place in the order of keys is left to clear.
 void LockTable::Unlock(HeldLock* held) {
   LockPart& part = PartOf(held->key);
   {
@@ -211,8 +212,8 @@ void LockTable::Unlock(HeldLock* held) {
       RemoveIfUnused(&part, queue);
     }
   }
-  // No thread puts the key in order any more, since it is not held; a thread that removed it is
-  // done with it.
+  // No thread puts the key in order any more, as it is not held; and a thread that has removed it
+  // from the order does not access the record after it has set this to 0.
   if (held->place_in_order.load(std::memory_order_acquire) != 0) [[unlikely]]
     ranges_.Leave(held);
 }
@@ -250,8 +251,7 @@ class LockTable::WaitScope {
   const TransactionID id_;
 };
 
-// Waits until the key is granted, the patience ends, or a deadlock is found. The loop looks at the
-// queue after every wake-up, as a sleeper may be woken for an earlier wait.
+// The loop checks the queue after every wake-up, as a sleeper may be woken for an earlier wait.
 Status LockTable::WaitForKey(HeldLock* record, bool exclusive, const Comparator* comparator,
                              const LockPatience& patience, LockClock* clock) {
   const LockKey& key = record->key;
@@ -279,8 +279,8 @@ Status LockTable::WaitForKey(HeldLock* record, bool exclusive, const Comparator*
   clock->BeginWait();
   Status s;
   for (uint64_t next_expiry = 0;;) {
-    // The last look comes after the decision to give up: a key that was granted meanwhile is kept,
-    // though the time is over.
+    // The queue is checked once more after the decision to give up: a key that was granted
+    // meanwhile is kept, though the time is over.
     if (TryInQueue(&part, &waiter, !s.ok(), &next_expiry)) return Status::OK();
     if (!s.ok()) return s;
     s = sleeper.get()->Sleep(waiter.state, clock->MicrosToSleep(next_expiry));
@@ -288,8 +288,6 @@ Status LockTable::WaitForKey(HeldLock* record, bool exclusive, const Comparator*
   }
 }
 
-// Takes the key if it has become free; with give_up, leaves the queue otherwise. *next_expiry:
-// when the waiter should look again, because a holder expires then.
 bool LockTable::TryInQueue(LockPart* part, LockWaiter* waiter, bool give_up,
                            uint64_t* next_expiry) {
   WakeList wakes;
@@ -307,7 +305,6 @@ bool LockTable::TryInQueue(LockPart* part, LockWaiter* waiter, bool give_up,
   return false;
 }
 
-// Returns the error with which a wait ends now, or OK if it goes on.
 Status LockTable::ReasonToGiveUp(LockOwner* owner, const LockPatience& patience,
                                  LockClock* clock) try {
   const uint64_t now = LockClockMicros();
@@ -323,7 +320,6 @@ Status LockTable::ReasonToGiveUp(LockOwner* owner, const LockPatience& patience,
 
 // ---- Ranges ----
 
-// Waits until no range of another owner is in the way of `wanted`.
 Status LockTable::WaitForRanges(LockOwner* owner, Wait wanted, const HeldRange* range,
                                 const LockPatience& patience, LockClock* clock) {
   const auto blocked = [&] {
@@ -336,7 +332,7 @@ Status LockTable::WaitForRanges(LockOwner* owner, Wait wanted, const HeldRange* 
   const WaitScope seen(this, owner->id(), wanted);
   clock->BeginWait();
   Status s;
-  // The registration comes before the look, so a range that goes in between wakes this thread.
+  // The thread registers before it checks, so a range that is removed in between wakes it.
   while (s.ok()) {
     LockRanges::Waiting waiting(&ranges_, sleeper.get(), &wanted.range);
     if (!blocked()) return Status::OK();
@@ -344,7 +340,7 @@ Status LockTable::WaitForRanges(LockOwner* owner, Wait wanted, const HeldRange* 
                              clock->MicrosToSleep(ranges_.NextExpiry(owner, wanted.range)));
     if (s.ok()) s = ReasonToGiveUp(owner, patience, clock);
   }
-  // The ranges may have gone while the reason to give up was found.
+  // The conflict may have ended while the reason to give up was found.
   return blocked() ? s : Status::OK();
 }
 
@@ -356,7 +352,7 @@ Status LockTable::LockRange(HeldRange* range, const LockPatience& patience) {
   VARVE_RETURN_IF_ERROR(CountLock(range->range.family, patience.adopts));
   range->counted = true;
   if (patience.adopts) {
-    // A recovered range was held before the crash, beside everything that was.
+    // A recovered range was held before the crash, so it conflicts with no other recovered lock.
     ranges_.AddHeld(range);
     return Status::OK();
   }
@@ -366,8 +362,6 @@ Status LockTable::LockRange(HeldRange* range, const LockPatience& patience) {
   return s;
 }
 
-// Turns an announced range into one that is held. Each round waits for conflicting ranges, then
-// for the holders of keys in it; a conflict that arises meanwhile begins another round.
 Status LockTable::HoldRange(HeldRange* range, const LockPatience& patience) {
   LockClock clock(patience);
   for (;;) {
@@ -394,7 +388,6 @@ void LockTable::UnlockRange(HeldRange* range) {
   range->counted = false;
 }
 
-// Owners of a key in the range may continue, also while this waits for ranges of others.
 void LockTable::YieldToHoldersWithin(HeldRange* range) {
   std::string key;
   std::vector<TransactionID> holders;
@@ -402,31 +395,32 @@ void LockTable::YieldToHoldersWithin(HeldRange* range) {
   (void)ranges_.SetYieldsTo(range, std::move(holders));
 }
 
-// Locks every key in the range for a moment, so that each holder has left. Meanwhile only owners
-// that this waits for can lock a new key in the range. After the last check only holders of an
-// overlapping range can, which TryHold detects.
+// Locks every locked key in the range for a moment, which waits until its holders have released it.
+// Meanwhile only owners that this thread waits for can lock a new key in the range. After the last
+// check only holders of an overlapping range can, which TryHold detects.
 Status LockTable::LockKeysWithin(HeldRange* range, const LockPatience& patience, LockClock* clock) {
   std::string key;
   std::vector<TransactionID> holders;
   for (;;) {
-    // No owner may pass while the keys are searched; one that is found may pass again below, as
-    // this thread then waits for it.
+    // No owner may lock a new key in the range while the keys are searched. The owners that are
+    // found may do so again below, as this thread then waits for them.
     if (!ranges_.SetYieldsTo(range, {})) return Status::Expired();
     if (!FindKeyWithin(range, &key, &holders)) return Status::OK();
     if (!ranges_.SetYieldsTo(range, holders)) return Status::Expired();
     Had had;
     Status s = LockKeyAlone(range->owner, KeyOf(range->range.family, key), range->range.comparator,
                             /*exclusive=*/true, patience, clock, &had);
-    // From here on the range excludes others.
+    // The key is released at once: the range excludes others from it.
     if (had.added) GiveBack(had.held);
-    if (s.IsLockLimit()) continue;  // It was released meanwhile.
+    // A key that has to be added to the table, beyond the limit, was released meanwhile.
+    if (s.IsLockLimit()) continue;
     if (!s.ok()) return s;
     if (had.upgraded) Downgrade(had.held);
   }
 }
 
-// Finds a key in the range that another owner holds, and all its holders. Many keys are found in
-// the order of keys, if LockRanges keeps one for the family; otherwise all parts are walked.
+// If LockRanges keeps the family's keys in order, the range is looked up there; otherwise all parts
+// are walked.
 bool LockTable::FindKeyWithin(HeldRange* range, std::string* key,
                               std::vector<TransactionID>* holders) {
   holders->clear();
@@ -482,9 +476,8 @@ void LockTable::PutKeysInOrder(HeldRange* range) try {
   throw;
 }
 
-// ---- Who waits for whom ----
+// ---- The wait-for graph ----
 
-// Collects the transactions that a wait is blocked by, as the queue or the ranges have them now.
 void LockTable::BlockersOf(TransactionID id, const Wait& wait, std::vector<TransactionID>* ids) {
   if (wait.on_ranges) {
     ranges_.BlockersOf(id, wait.range, wait.ticket, wait.for_key, ids);
@@ -498,8 +491,8 @@ void LockTable::BlockersOf(TransactionID id, const Wait& wait, std::vector<Trans
   if (waiter != nullptr) queue->BlockersOf(*waiter, ids);
 }
 
-// Two looks, not of one moment: the wait, then its blockers. The number of the wait lets the search
-// find out if they belong together (StillThere).
+// Reads the wait, and then its blockers, which may be those of a later moment. By the number of the
+// wait the search finds out whether they belong together (StillThere).
 bool LockTable::EdgesOf(TransactionID waiter, WaitEdges* edges) {
   Wait wait;
   {

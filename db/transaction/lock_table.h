@@ -49,15 +49,15 @@ class LockTable final : private WaitGraph {
   // Returns the key with its hash, which selects its part and its chain.
   static LockKey KeyOf(uint32_t family, const Slice& key);
 
-  // Locks a key for the owner, or finds its lock and makes it exclusive if requested. After OK,
-  // held is the record, added is true if it is new, and upgraded is true if it was shared.
-  // Otherwise returns TimedOut, Busy or Aborted as described in varve/utilities/transaction.h, with
-  // nothing changed.
+  // The result of a successful Lock.
   struct Had {
-    HeldLock* held = nullptr;
-    bool added = false;
-    bool upgraded = false;
+    HeldLock* held = nullptr;  // The owner's lock of the key.
+    bool added = false;        // True if the lock is new.
+    bool upgraded = false;     // True if the lock was shared before, and is exclusive now.
   };
+  // Locks a key for the owner, or finds the lock that it has, and makes that exclusive if
+  // requested. Sets *had after OK. Otherwise returns TimedOut, Busy or Aborted as described in
+  // varve/utilities/transaction.h, and the owner's locks are unchanged.
   Status Lock(LockOwner* owner, const LockKey& key, const Comparator* comparator, bool exclusive,
               const LockPatience& patience, Had* had);
   // Returns the owner's lock of the key, or nullptr. `exclusive` may be null.
@@ -68,18 +68,20 @@ class LockTable final : private WaitGraph {
   // Makes an exclusive lock shared.
   void Downgrade(HeldLock* held);
 
-  // Locks all keys in the range exclusively. `range` is new, and stays the caller's until
-  // UnlockRange, which must also be called after a failure. Expired: it was taken away because its
-  // owner had expired.
+  // Locks all keys in the range exclusively. `range` is new; it belongs to the caller, must not
+  // move before UnlockRange, and UnlockRange must be called after a failure, too. Errors are those
+  // of Lock, and Expired if the range was taken away because its owner had expired.
   Status LockRange(HeldRange* range, const LockPatience& patience);
   // Removes the range, held or pending, and wakes those who wait for it.
   void UnlockRange(HeldRange* range);
 
-  // Lists all locked keys, part by part, so not of one moment.
+  // Lists all locked keys by family. Parts are read one after the other, so the list is not that of
+  // one moment.
   std::unordered_multimap<uint32_t, KeyLockInfo> KeysLocked();
-  // Gets the transactions that this one waits for now; returns false if it does not wait.
+  // Sets *wait to the key and the transactions that this one waits for now; returns false if it
+  // does not wait.
   bool WaitingFor(TransactionID id, LockOwner::LastWait* wait);
-  // Returns the newest deadlocks that were found.
+  // Returns the history of the deadlocks that were found.
   DeadlockHistory& deadlocks() { return deadlocks_; }
 
  private:
@@ -88,10 +90,10 @@ class LockTable final : private WaitGraph {
     // Distinguishes this wait from earlier ones of the transaction.
     uint64_t number = 0;
     bool exclusive = false;
-    bool on_ranges = false;  // Waits for ranges to go, not for a key.
+    bool on_ranges = false;  // Waits until ranges are removed, and not for the queue of a key.
     bool for_key = true;     // A key is wanted; false: the range with that `ticket`.
     uint64_t ticket = 0;
-    FamilyRange range;  // Mostly of one key.
+    FamilyRange range;  // The wanted key or range.
     // Hash of the key, if a key is wanted.
     uint64_t hash = 0;
   };
@@ -110,28 +112,31 @@ class LockTable final : private WaitGraph {
   // give up.
   Status WaitForKey(HeldLock* record, bool exclusive, const Comparator* comparator,
                     const LockPatience& patience, LockClock* clock);
-  // Returns true if the lock was acquired. Otherwise the waiter stays in the queue unless it gives
-  // up, and *next_expiry is the time to try again.
+  // Takes the key for a waiter if it is free now; returns true if the waiter has it. Otherwise the
+  // waiter leaves the queue if `give_up`; else *next_expiry becomes the time at which it should try
+  // again, because a holder expires then.
   bool TryInQueue(LockPart* part, LockWaiter* waiter, bool give_up, uint64_t* next_expiry);
-  // Returns an error if the time is over or there is a deadlock. Does not throw.
+  // Returns the error with which a wait ends now, because the time is over or there is a deadlock;
+  // OK if the wait goes on. Does not throw.
   Status ReasonToGiveUp(LockOwner* owner, const LockPatience& patience, LockClock* clock);
   // Waits until nothing conflicts with the key (`range` is null) or with the range, which was
   // added.
   Status WaitForRanges(LockOwner* owner, Wait wanted, const HeldRange* range,
                        const LockPatience& patience, LockClock* clock);
   // Turns a pending range into a held one. Waits for conflicting ranges, then for the keys in the
-  // range that others hold, and begins anew if a range that it yielded to has come in between.
-  // Returns TimedOut, Busy (a deadlock), or Expired if the owner's locks were taken away.
+  // range that others hold, and begins anew if a range that it yielded to has become held
+  // meanwhile. Returns TimedOut, Busy (a deadlock), or Expired if the owner's locks were taken
+  // away.
   Status HoldRange(HeldRange* range, const LockPatience& patience);
-  // Finds a key in the range that another owner has locked, and all owners of such keys; returns
-  // false if there is none.
+  // Sets *key to a key in the range that another owner has locked, and *holders to all owners of
+  // such keys; returns false if there is none.
   bool FindKeyWithin(HeldRange* range, std::string* key, std::vector<TransactionID>* holders);
-  // Does the same by a walk over all parts, a few keys at a time.
+  // Does FindKeyWithin by a walk over all parts, a few keys at a time.
   void WalkKeysWithin(const HeldRange& range, std::string* key,
                       std::vector<TransactionID>* holders);
-  // Puts the keys of the range's family in order.
+  // Puts the locked keys of the range's family in order, for LockRanges::FindKeys.
   void PutKeysInOrder(HeldRange* range);
-  // Lets the owners of keys in a pending range lock more keys there, as it waits for them anyway.
+  // Lets the owners of keys in a pending range lock more keys in it, as it waits for them anyway.
   void YieldToHoldersWithin(HeldRange* range);
   // Waits until no other owner holds a key in a pending range.
   Status LockKeysWithin(HeldRange* range, const LockPatience& patience, LockClock* clock);
@@ -142,16 +147,18 @@ class LockTable final : private WaitGraph {
       VARVE_REQUIRES(part->latch);
   // Removes a queue without holders and waiters.
   void RemoveIfUnused(LockPart* part, LockQueue* queue) VARVE_REQUIRES(part->latch);
-  // Counts a lock. An adopted one is counted too, but never refused.
+  // Counts a lock of the family. Returns LockLimit, without counting, if there are too many, unless
+  // it `adopts`: locks of recovered transactions are never refused.
   Status CountLock(uint32_t family, bool adopts);
   // Undoes CountLock.
   void UncountLock(uint32_t family);
 
   // Copies a wait as it is now, for a search that holds no latch between two calls.
   bool EdgesOf(TransactionID waiter, WaitEdges* edges) override;
-  // Adds the transactions that this wait is blocked by.
+  // Adds the transactions that block this wait of transaction `id` now.
   void BlockersOf(TransactionID id, const Wait& wait, std::vector<TransactionID>* ids);
-  // Returns Busy if the owner's wait can never end, and hides the wait from others then.
+  // Searches for a deadlock of the owner. If there is one, records it, removes the owner's wait
+  // from the graph, and returns Busy.
   Status LookForDeadlock(LockOwner* owner, const LockPatience& patience);
 
   // A power of two, so that a hash selects a part by its low bits.

@@ -13,9 +13,9 @@
 //                    /                 \           - the right part has only T2's locks: skipped
 //          [d: T1 | only T1]     [s: T2 | only T2] - the left part has only T1's: one is enough
 //
-// The search passes over subtrees whose only owner is the one that asks, or the one that was found
-// last. Its cost is therefore one path for each change of owner in the range, and not one step for
-// each key.
+// The search skips subtrees whose only owner is the one that asks, or the one that was found last.
+// Its cost is therefore one path for each change of owner in the range, and not one step for each
+// key.
 
 #include <atomic>
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Opens databases for transactions that lock, and wraps open ones.
+// Implements TransactionDB::Open and the calls that wrap an open database.
 
 #include <memory>
 
@@ -12,9 +12,9 @@ namespace varve {
 
 namespace {
 
-// The prepared transactions of a recovery are adopted before the wrapper exists, so the program
-// cannot begin one that takes their keys. The wrapper owns `db` from its construction on; before
-// that a failure leaves it the caller's.
+// Wraps an open database. The prepared transactions of its recovery are adopted before the wrapper
+// exists, so the program cannot begin one that locks their keys before. The wrapper owns `db` from
+// its construction on; after an error `db` still belongs to the caller.
 Status Wrap(DB* db, const TransactionDBOptions& options, TransactionDB** dbptr) try {
   if (db == nullptr || dbptr == nullptr) {
     return Status::InvalidArgument("TransactionDB: a pointer is null");
@@ -57,7 +57,7 @@ Status TransactionDB::Open(const DBOptions& db_options, const TransactionDBOptio
   }
   *dbptr = nullptr;
   VARVE_RETURN_IF_ERROR(CheckTransactionDBOptions(txn_db_options, db_options));
-  // The log must keep prepared sections until they are decided.
+  // With allow_2pc logs are kept until the transactions that are prepared in them are decided.
   DBOptions with_2pc = db_options;
   with_2pc.allow_2pc = true;
   std::unique_ptr<DB> db;

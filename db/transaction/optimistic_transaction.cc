@@ -26,9 +26,10 @@ namespace varve {
 
 namespace {
 
-// A commit gives up after being overtaken this often by writes to its buckets.
+// A commit returns Busy after so many attempts, between which others have written to its buckets.
 constexpr int kTriesMax = 1000;
 
+// True if keys of the family are equal only if their bytes are.
 bool BytesDecideIn(ColumnFamilyHandle* family) {
   return !family->GetComparator()->CanKeysWithDifferentByteContentsBeEqual();
 }
@@ -50,9 +51,9 @@ Status OptimisticTransaction::CheckActive() {
 
 // ---- Keys ----
 
-// No lock is taken; what is noted is the key and the newest number at which it can be said to be
-// unchanged: the snapshot's, or the visible one of now. Everything that may fail for lack of memory
-// comes before the note is changed.
+// Tracks the key with the newest sequence number at which it is known to be unchanged: that of the
+// snapshot, or the newest visible one. Everything that may fail for lack of memory comes before
+// *note is changed.
 Status OptimisticTransaction::Use(ColumnFamilyHandle* family, const Slice& key, const KeyUse& use,
                                   UseNote* note) {
   VARVE_RETURN_IF_ERROR(CheckActive());
@@ -98,9 +99,9 @@ void OptimisticTransaction::TakeBack(const UseNote& note) {
 }
 
 // Without it a compaction might drop the newer version that proves a change, or a deletion with all
-// that it deleted. A snapshot of the transaction does this by itself. Otherwise one of the
-// database's slots for this is taken, which costs less than a snapshot, and a snapshot if none is
-// free.
+// that it deleted. A snapshot of the transaction holds evidence by itself. Otherwise one of the
+// database's slots for holds is taken, which costs less than a snapshot, or a snapshot if no slot
+// is free.
 Status OptimisticTransaction::HoldEvidence() {
   if (has_snapshot()) {
     if (snapshot_sequence() >= evidence_since_) return Status::OK();
@@ -130,7 +131,8 @@ TrackedKey* OptimisticTransaction::Find(ColumnFamilyHandle* family, const Slice&
   return tracked_.Find(id, key, KeyStamps::HashOf(id, key, /*bytes_decide=*/true));
 }
 
-// A key that the transaction itself has written, tracked or not, says nothing about the database.
+// If the transaction itself has written the key, tracked or not, the value may be its own and says
+// nothing about the database.
 void OptimisticTransaction::NoteFound(ColumnFamilyHandle* family, const Slice& key) {
   TrackedKey* const found = Find(family, key);
   if (found == nullptr || found->writes != 0 || IsInBatch(family, key)) return;
@@ -221,17 +223,17 @@ Status OptimisticTransaction::WriteIfUnchanged(WriteBatch* updates) {
 Status OptimisticTransaction::LookUp() {
   limits_.clear();
   if (tracked_.first() == nullptr) return Status::OK();
-  // The look-ups below see every write up to this number, so a bucket's stamp up to it says nothing
-  // new, and the next attempt may be refused only by later writes.
+  // The look-ups below see every write up to this number, so the next attempt is refused only by
+  // the stamps of later writes.
   const SequenceNumber known = host_->WaitForAllWrites();
   for (const TrackedKey* key = tracked_.first(); key != nullptr; key = key->next) {
     if (!key->in_use()) continue;
     ColumnFamilyHandle* const family = families_.Find(key->family);
     TransactionHost::NewestWrite newest{.found = true};
-    // Nothing is known of a dropped family; the write returns the error.
+    // For a dropped family the write returns the error.
     if (family != nullptr) VARVE_RETURN_IF_ERROR(host_->FindNewest(family, key->key, &newest));
-    // A key that was read and is nowhere any more, or whose family lost files since, may have
-    // changed without leaving evidence.
+    // A key that was read and is not found any more, or whose family has lost files since then, may
+    // have changed without leaving evidence.
     const bool vanished =
         (key->was_read && !newest.found) ||
         (family != nullptr && host_->NewestDroppedWithFiles(family) > key->unchanged_since);
@@ -267,10 +269,10 @@ void OptimisticTransaction::ForgetUses() {
   evidence_since_ = kMaxSequenceNumber;
 }
 
-// ---- What there is not ----
+// ---- Calls that are not supported ----
 
 Status OptimisticTransaction::Prepare() {
-  // Programs compare these words, which are RocksDB's.
+  // The message is RocksDB's, as programs compare it.
   return Status::InvalidArgument("Two phase commit not supported for optimistic transactions",
                                  "Prepare");
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// OptimisticTransaction takes no locks. It remembers since when its keys must not have changed, and
-// Commit fails if one has (Kung and Robinson 1981).
+// OptimisticTransaction takes no locks. It remembers for each key since when it must be unchanged,
+// and Commit fails if one has changed (Kung and Robinson 1981).
 
 #include <cstdint>
 #include <memory>
@@ -22,9 +22,9 @@ namespace varve {
 // earlier writes are visible, looks the keys up, and tries again with that knowledge. So a write
 // that changed a key either came before, and its stamp shows it, or comes after.
 //
-// From the first key on it holds back compactions from dropping evidence of changes, either
-// directly or by a snapshot no younger than the state that keys are compared with. Compactions may
-// then drop without evidence only a key that was created after that state and deleted again. If
+// From its first key on it keeps compactions from dropping evidence of changes, either by a hold or
+// by a snapshot that is not newer than the state with which keys are compared. Compactions may then
+// drop without evidence only a key that was created after that state and deleted again. If
 // GetForUpdate found such a key, that is a conflict; otherwise the key is absent as it was before.
 //
 // Thread safety: as Transaction.
@@ -33,6 +33,7 @@ class OptimisticTransaction final : public TransactionBase {
   OptimisticTransaction(DB* db, TransactionHost* host) : TransactionBase(db, host) {}
   ~OptimisticTransaction() override { ForgetUses(); }
 
+  // Begins a new transaction; an earlier one of this object is given up.
   void Begin(const WriteOptions& write_options, const OptimisticTransactionOptions& options);
   bool BelongsTo(const TransactionHost* host) const { return host_ == host; }
 
@@ -80,14 +81,15 @@ class OptimisticTransaction final : public TransactionBase {
   TrackedKey* Find(ColumnFamilyHandle* family, const Slice& key) const;
   // Returns OK if the transaction may be written in its present state.
   Status CheckCommit();
-  // Writes the updates on condition that no key's bucket was raised; looks the keys up, and tries
-  // again, while the condition refuses.
+  // Writes the updates on the condition that the stamp of no key's bucket is newer than what is
+  // known of the key. While the condition refuses, looks the keys up, and tries again. Busy: a key
+  // has changed.
   Status WriteIfUnchanged(WriteBatch* updates);
-  // Looks all keys up. Returns Busy if one has changed; otherwise sets limits_ to the sequence
-  // numbers up to which they are known.
+  // Looks all keys up in the database. Returns Busy if one has changed; otherwise sets limits_ to
+  // the sequence numbers up to which they are known to be unchanged.
   Status LookUp();
-  // Sees to it that compactions keep evidence of changes from now on, or since the snapshot.
-  // MemoryLimit: neither a hold nor a snapshot could be had.
+  // Makes compactions keep evidence of changes from now on, or since the snapshot. MemoryLimit:
+  // neither a hold nor a snapshot could be taken.
   Status HoldEvidence();
   // Forgets all keys, and lets compactions drop evidence again.
   void ForgetUses();
@@ -103,8 +105,8 @@ class OptimisticTransaction final : public TransactionBase {
   SequenceNumber evidence_since_ = kMaxSequenceNumber;
   EvidenceHolds::Slot* evidence_hold_ = nullptr;
   std::vector<std::shared_ptr<const Snapshot>> evidence_;
-  std::vector<StampLimit> limits_;  // During a commit.
-  std::vector<TrackedUse> uses_;    // While there are save points.
+  std::vector<StampLimit> limits_;  // Of each key, during a commit.
+  std::vector<TrackedUse> uses_;    // Uses in order, while there are save points.
   std::vector<size_t> marks_;       // Position of each save point in uses_.
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Opens databases for optimistic transactions, and begins these.
+// Implements OptimisticTransactionDB: opens databases, and begins optimistic transactions.
 
 #include <memory>
 #include <utility>
@@ -13,7 +13,8 @@ namespace varve {
 
 namespace {
 
-// Reads and writes go to the database itself, whose order of writes includes them all.
+// Begins transactions. Reads and writes without one go to the database beneath unchanged: Commit
+// finds conflicts with them in the database's order of writes.
 class OptimisticDb final : public OptimisticTransactionDB {
  public:
   OptimisticDb(DB* db, TransactionHost* host) : OptimisticTransactionDB(db), host_(host) {}
@@ -42,8 +43,8 @@ class OptimisticDb final : public OptimisticTransactionDB {
   TransactionHost* const host_;
 };
 
-// Programs may share buckets between databases in RocksDB; here the order of writes is checked by
-// stamps, and nothing is locked.
+// Stands for RocksDB's lock buckets, which programs may share between databases. Varve locks
+// nothing: it checks a commit by the stamps of keys (db/write/key_stamps.h).
 class NoBuckets final : public OccLockBuckets {
  public:
   size_t ApproximateMemoryUsage() const override { return sizeof(*this); }
@@ -96,8 +97,8 @@ Status OptimisticTransactionDB::Open(const DBOptions& db_options,
   std::unique_ptr<DB> db;
   VARVE_RETURN_IF_ERROR(OpenIdle(db_options, dbname, column_families, handles, &db));
   auto* const host = dynamic_cast<TransactionHost*>(db->GetRootDB());
-  // From WatchKeys on every write of the database is stamped, also those without a transaction. No
-  // transaction can have begun before.
+  // From WatchKeys on every write of the database is stamped, also those without a transaction. It
+  // is called before a transaction can begin.
   Status s = host == nullptr ? Status::InvalidArgument("OptimisticTransactionDB: no database")
                              : Guarded([&] {
                                  host->WatchKeys();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// A transaction under locks, from its beginning to its end.
+// A pessimistic transaction goes through these states, from its beginning to its end:
 //
 //              Use (locks)            Prepare             Commit
 //    STARTED ------------+--------------------> PREPARED --------> COMMITTED
@@ -19,10 +19,11 @@
 // 1. A key is locked before it is read for update or written, and stays locked until the end or a
 //    rollback beyond its use. Locks are released after the commit is visible.
 // 2. unchanged_since of a lock says since when the key is known to be unchanged by others. It is
-//    checked against the snapshot once; while the lock is held nobody else changes the key, so
-//    later uses need no look-up.
+//    checked against the snapshot once; while the lock is held no other transaction changes the
+//    key, so later uses need no look-up.
 // 3. The state moves from STARTED by compare and exchange if the transaction may expire, as a
-//    waiter may declare its locks stolen at the same time: one of both wins (LockOwner::MoveState).
+//    waiter may declare its locks stolen at the same time: only one of the two succeeds
+//    (LockOwner::MoveState).
 // 4. A failed Commit, Prepare or Rollback of prepared updates leaves the state as it was: the call
 //    may be repeated.
 // 5. While there are save points, every use of a lock is in uses_; RollbackUses undoes them from
@@ -51,11 +52,12 @@ namespace {
 // RocksDB's limit.
 constexpr size_t kNameBytesMax = 512;
 
-// A transaction that is begun again and again does not access the shared counter each time.
+// Number of ids that an object reserves at once, so that a transaction which is begun again and
+// again does not access the shared counter each time.
 constexpr uint64_t kIdsAtOnce = 16;
 
-// Stands for a key that was locked without a check, so that it is not known since when the key is
-// unchanged.
+// Value of HeldLock::unchanged_since for a key that was locked without a check, so that it is
+// unknown since when it is unchanged.
 constexpr SequenceNumber kNotChecked = kMaxSequenceNumber;
 
 // Converts milliseconds of the API to microseconds; negative stays negative.
@@ -70,6 +72,7 @@ std::string BytesOf(TxnTimestamp timestamp) {
   return bytes;
 }
 
+// Returns the memory of a range lock.
 size_t BytesOf(const HeldRange& range) {
   return sizeof(range) + range.range.begin.key.size() + range.range.end.key.size();
 }
@@ -112,8 +115,8 @@ void LocksHeld::GiveBackLastRange(LockTable* table) {
   ranges.pop_back();
 }
 
-// Keys before ranges, as LockRanges::Yields relies on it. The records' memory goes at the end, in
-// one piece, so their `next` is readable until then.
+// Keys are released before ranges, as LockRanges::Yields relies on it. The memory of the records is
+// freed at the end, in one piece, so their `next` can be read until then.
 void LocksHeld::GiveAllBack(LockTable* table) {
   for (HeldLock* lock = first; lock != nullptr; lock = lock->next) table->Unlock(lock);
   first = last = nullptr;
@@ -133,7 +136,9 @@ TransactionRegistry::~TransactionRegistry() {
 // ---- The beginning ----
 
 PessimisticTransaction::~PessimisticTransaction() {
-  ForgetName();  // Before the locks, which GetTransactionByName's callers read.
+  // The name is removed before the locks, which other threads may read through
+  // GetTransactionByName.
+  ForgetName();
   if (recovered_) [[unlikely]] {
     MutexLock lock(&registry_->names_mu);
     registry_->recovered.erase(this);
@@ -146,9 +151,9 @@ PessimisticTransaction::~PessimisticTransaction() {
   }
 }
 
-// Serves new objects and old ones that are begun again, in whatever state those are. Memory for new
-// locks is made before anything changes, since an undecided section keeps the old ones
-// (LeaveSection).
+// Serves new objects, and old ones that are begun again in any state. If the old transaction is
+// prepared, its locks stay with its updates (LeaveSection). Memory for new ones is therefore
+// allocated before anything changes.
 void PessimisticTransaction::Begin(const WriteOptions& write_options,
                                    const TransactionOptions& options, int64_t default_timeout_ms) {
   auto others = section_ == nullptr ? nullptr : std::make_unique<LocksHeld>();
@@ -193,8 +198,8 @@ Status PessimisticTransaction::CheckActive() {
   return Status::InvalidArgument("transaction: it has ended");
 }
 
-// After the first state change others cannot take the locks any more, even after the expiration.
-// After a failure the state goes back, and they can again.
+// From the first change of the state on others cannot take the locks, even after the expiration.
+// After a failure the state is STARTED again, and they can.
 Status PessimisticTransaction::Prepare() try {
   VARVE_RETURN_IF_ERROR(CheckActive());
   VARVE_RETURN_IF_ERROR(CheckWhole());
@@ -217,8 +222,8 @@ Status PessimisticTransaction::Commit() {
   return section_ != nullptr ? CommitPrepared() : CommitUnprepared();
 }
 
-// Needs no check of the expiration: a prepared transaction keeps its locks for ever. The updates
-// are in the database's section; batch_ has a copy of them for reads.
+// The expiration is not checked: a prepared transaction does not expire. The database has the
+// prepared updates (section_); batch_ has a copy of them for reads.
 Status PessimisticTransaction::CommitPrepared() {
   VARVE_ASSERT(owner().state() == PREPARED);
   owner().SetState(AWAITING_COMMIT);
@@ -321,7 +326,8 @@ Status PessimisticTransaction::CommitAndTryCreateSnapshot(
   return CaughtException();
 }
 
-// A transaction in STARTED goes on after it; one that lost its locks, or was prepared, has ended.
+// A transaction in STARTED continues after a rollback; one that has lost its locks, or was
+// prepared, has ended.
 Status PessimisticTransaction::Rollback() {
   const TransactionState state = owner().state();
   if (state == COMMITTED || state == ROLLEDBACK) {
@@ -348,9 +354,9 @@ Status PessimisticTransaction::Rollback() {
   return Status::OK();
 }
 
-// Replays the section's updates into this object: each takes its lock beside other recovered ones
-// (LockTable, invariant 7), and the batch gets a copy for reads. Families that were dropped since
-// are passed over.
+// Replays the prepared updates into this object: each takes its lock beside other recovered ones
+// (lock_table.cc, invariant 7), and the batch gets a copy for reads. Updates of families that were
+// dropped since are skipped.
 Status PessimisticTransaction::Adopt(PreparedSection* section) {
   section_ = section;
   patience_.adopts = true;
@@ -370,8 +376,8 @@ void PessimisticTransaction::ListRecovered() {
   recovered_ = true;
 }
 
-// The locks go, with the object that has them, into the registry's list `left`, and `others` takes
-// their place here. They stay locked until the registry goes with the TransactionDB.
+// The object with the locks moves into the registry's list `left`, and `others` takes its place
+// here. The keys stay locked until the registry is destroyed with the TransactionDB.
 void PessimisticTransaction::LeaveSection(std::unique_ptr<LocksHeld> others) noexcept {
   VARVE_ASSERT(section_ != nullptr);
   host_->AbandonSection(section_);
@@ -407,9 +413,9 @@ void PessimisticTransaction::ReleaseLocks() {
 
 // ---- Keys ----
 
-// Three steps, each of which is undone if a later one fails: the lock; the announced snapshot,
-// which is thus taken after the lock and cannot miss a change that the wait let through; the check
-// of the key against the snapshot.
+// Makes three steps, each of which is undone if a later one fails: it locks the key; takes an
+// announced snapshot, which thus includes all changes that were made while the lock was waited for;
+// and checks the key against the snapshot.
 Status PessimisticTransaction::Use(ColumnFamilyHandle* family, const Slice& key, const KeyUse& use,
                                    UseNote* note) {
   VARVE_RETURN_IF_ERROR(CheckActive());
@@ -434,7 +440,7 @@ Status PessimisticTransaction::Use(ColumnFamilyHandle* family, const Slice& key,
     *note = {had.held, use.write, had.added, had.upgraded};
   } else {
     if (VARVE_CANARY(kLoseBusyUpgrade) && had.upgraded) return Status::OK();
-    // A use that is refused leaves the lock as it was before: gone, or shared.
+    // A use that is refused leaves the lock as it was before: not held, or shared.
     if (had.added) held()->GiveBack(locks_, had.held);
     if (had.upgraded) locks_->Downgrade(had.held);
   }
@@ -553,8 +559,8 @@ void PessimisticTransaction::PopUses() {
 
 // ---- Ranges ----
 
-// The range gets its place in the list first, as its address must not change while the lock table
-// has it.
+// The range is added to the list first, as its address must not change while the lock table refers
+// to it.
 Status PessimisticTransaction::LockRange(ColumnFamilyHandle* family, RangeEnd begin, RangeEnd end) {
   VARVE_RETURN_IF_ERROR(CheckActive());
   if (!skip_concurrency_control_) {

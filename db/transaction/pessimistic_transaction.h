@@ -22,8 +22,8 @@ namespace varve {
 
 struct PreparedSection;
 
-// All locks of a transaction. The key locks form a list in the order of acquisition. It is an
-// object of its own, as it outlives the transaction if that leaves prepared updates behind.
+// All locks of a transaction. The key locks form a list in the order of acquisition. This is a
+// separate object, because it outlives a transaction that leaves undecided prepared updates behind.
 struct LocksHeld {
   // The lock table's view of the transaction; also the memory of the records in the list.
   LockOwner owner;
@@ -64,10 +64,11 @@ struct TransactionRegistry {
   Mutex names_mu{kTransactionNamesRank};
   // Maps names to the transactions that have them.
   std::unordered_map<std::string, Transaction*> names VARVE_GUARDED_BY(names_mu);
-  // Recovered by an opening and perhaps not requested by the program.
+  // Transactions that an opening found prepared. The program owns those that it has asked for; what
+  // is left here at the end is deleted with the database.
   std::set<Transaction*> recovered VARVE_GUARDED_BY(names_mu);
-  // Locks of undecided transactions without a Transaction object: their keys must not be written
-  // before they are decided, which takes another opening.
+  // List of the locks of undecided transactions that have no Transaction object any more: their
+  // keys must not be written before they are decided, which is possible only after another opening.
   LocksHeld* left VARVE_GUARDED_BY(names_mu) = nullptr;
 };
 
@@ -166,9 +167,10 @@ class PessimisticTransaction final : public TransactionBase {
   Status UseTracked(const LockKey& key, const KeyUse& use, UseNote* note);
   // Returns Busy if the key was written after the snapshot, or after the read timestamp.
   Status Validate(ColumnFamilyHandle* family, HeldLock* lock);
-  // Does so by sequence numbers, and remembers in the lock since when the key is unchanged.
+  // Validates by the snapshot's sequence number, and remembers in the lock since when the key is
+  // unchanged.
   Status ValidateSequence(ColumnFamilyHandle* family, HeldLock* lock);
-  // Does so by timestamps, for families that have them.
+  // Validates by the read timestamp; OK for families without timestamps.
   Status ValidateTimestamp(ColumnFamilyHandle* family, const HeldLock* lock);
   // Counts a use, and logs it while there are save points.
   void NoteUse(HeldLock* lock, bool write);
@@ -185,8 +187,9 @@ class PessimisticTransaction final : public TransactionBase {
   Status CommitPrepared();
   // Releases all locks, the name, the updates and the snapshot.
   void End(TransactionState state);
-  // Leaves the prepared updates undecided, for the next claimant, together with their locks. The
-  // transaction continues with `others`.
+  // Leaves the prepared updates undecided in the database, where they can be claimed again, and
+  // their locks in the registry. The transaction continues with the empty lock set `others`; null:
+  // it is being destroyed.
   void LeaveSection(std::unique_ptr<LocksHeld> others) noexcept;
   // Releases all locks.
   void ReleaseLocks();
@@ -201,7 +204,7 @@ class PessimisticTransaction final : public TransactionBase {
   std::atomic<LocksHeld*> held_;
   TransactionID next_id_ = 0;  // Next of the ids that it reserved.
   TransactionID ids_end_ = 0;
-  // Says how long requests wait, and if they search deadlocks.
+  // Says how long requests wait for locks, and if they search for deadlocks.
   LockPatience patience_;
   bool skip_concurrency_control_ = false;
   bool skip_prepare_ = true;
@@ -209,8 +212,8 @@ class PessimisticTransaction final : public TransactionBase {
   PreparedSection* section_ = nullptr;  // Null unless prepared.
   // Sequence number of the first update after a commit; 0 before.
   uint64_t committed_at_ = 0;
-  TxnTimestamp read_timestamp_ = kMaxTxnTimestamp;    // Initially none.
-  TxnTimestamp commit_timestamp_ = kMaxTxnTimestamp;  // Initially none.
+  TxnTimestamp read_timestamp_ = kMaxTxnTimestamp;    // The maximum: none is set.
+  TxnTimestamp commit_timestamp_ = kMaxTxnTimestamp;  // The maximum: none is set.
   std::string name_;  // Guarded by the registry's mutex; only this transaction's thread changes it.
 
   // The log of uses, in order; empty while there are no save points.

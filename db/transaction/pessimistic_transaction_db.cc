@@ -93,7 +93,7 @@ PessimisticTransactionDB::~PessimisticTransactionDB() {
   DeleteRecovered(registry_.get());
 }
 
-// Makes one transaction for each section that the opening found prepared and undecided. Runs before
+// Makes one transaction for each one that the opening found prepared and undecided. Runs before
 // there is a TransactionDB, so no transaction of the program can have one of their locks.
 Status PessimisticTransactionDB::AdoptSections(DB* db, TransactionHost* host,
                                                const TransactionDBOptions& options,
@@ -124,7 +124,7 @@ Status PessimisticTransactionDB::AdoptSections(DB* db, TransactionHost* host,
       return Status::OK();
     });
   }
-  // After a failure the sections that were not adopted can be claimed by the next opening.
+  // After a failure the prepared transactions that were not adopted can be claimed again.
   for (PreparedSection* section : sections) host->AbandonSection(section);
   if (!s.ok()) DeleteRecovered(registry);
   return s;
@@ -194,10 +194,9 @@ LockPatience PessimisticTransactionDB::PlainPatience() const {
   return patience;
 }
 
+// Releases the lock at the end of the scope, when the write is visible. The guard is declared after
+// the owner, so it unlocks before the owner's memory, in which the record lies, is freed.
 template <typename WriteIt>
-// Locks, writes, and releases at the end of the scope, when the write is visible. The order of the
-// two objects matters: the guard unlocks before the owner, in whose memory the record lies, is
-// gone.
 Status PessimisticTransactionDB::WithKey(ColumnFamilyHandle* family, const Slice& key,
                                          WriteIt write) try {
   VARVE_RETURN_IF_ERROR(host_->CheckUpdate(family));
@@ -262,7 +261,7 @@ Status PessimisticTransactionDB::PutEntity(const WriteOptions& options, ColumnFa
   return WithKey(family, key, [&] { return db_->PutEntity(options, family, key, columns); });
 }
 
-// Several families mean several locks, so it goes the way of a batch.
+// Takes one lock for each family, so it is written as a batch.
 Status PessimisticTransactionDB::PutEntity(const WriteOptions& options, const Slice& key,
                                            const AttributeGroups& groups) try {
   for (const AttributeGroup& group : groups) {

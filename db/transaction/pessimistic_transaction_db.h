@@ -36,8 +36,8 @@ class PessimisticTransactionDB final : public TransactionDB {
   // Makes the registry. Must be called before the database is wrapped, so that a failure does not
   // take ownership of it.
   static std::unique_ptr<TransactionRegistry> NewRegistry(const TransactionDBOptions& options);
-  // Makes transactions of all unclaimed prepared updates; they belong to the registry's database.
-  // Must also be called before the database is wrapped.
+  // Makes a transaction, with its locks, of each prepared one that has no Transaction object, and
+  // lists it in the registry. Must also be called before the database is wrapped.
   static Status AdoptSections(DB* db, TransactionHost* host, const TransactionDBOptions& options,
                               TransactionRegistry* registry);
   // Takes ownership of `db`. The host is the database at its root.
@@ -121,19 +121,20 @@ class PessimisticTransactionDB final : public TransactionDB {
  private:
   using WriteLocked = std::function<Status()>;
 
-  // Runs `write` while the key, or all keys of the batch, are locked.
+  // Return the status of `write`, which is called while the key, or all keys and ranges of the
+  // batch, are locked exclusively; or the error of a lock.
   template <typename WriteIt>
   Status WithKey(ColumnFamilyHandle* family, const Slice& key, WriteIt write);
   Status WithBatch(WriteBatch* updates, const WriteLocked& write);
-  // Returns how long writes without a transaction wait for locks (default_lock_timeout); they
-  // search no deadlocks.
+  // Returns how writes without a transaction wait for locks: for default_lock_timeout, without a
+  // search for deadlocks.
   LockPatience PlainPatience() const;
 
-  // The database at the root of the stack; borrowed, lives as long as db_.
+  // The innermost database beneath all wrappers; borrowed, lives as long as db_.
   TransactionHost* const host_;
-  // Milliseconds; negative: unlimited. For transactions that set none of their own.
+  // Timeout in milliseconds of transactions that set none of their own; negative: unlimited.
   const int64_t transaction_lock_timeout_;
-  // Milliseconds; for writes without a transaction.
+  // Timeout in milliseconds of writes without a transaction; negative: unlimited.
   const int64_t default_lock_timeout_;
   // True if the user promises that writes without a transaction never conflict.
   const bool skip_concurrency_control_;

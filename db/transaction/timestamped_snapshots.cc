@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Snapshots by timestamps that the program gave them, ascending like their sequence numbers. The
-// mutex is held from the look at the newest one until the new one is in the map, so two threads
-// cannot store states in the wrong order. A snapshot is released outside of it, as a release takes
-// locks of the database.
+// The snapshots are kept by the timestamps that the program gave them, which ascend like their
+// sequence numbers. Create holds the mutex from the check of the newest one until the new one is in
+// the map, so two threads cannot store states in the wrong order. Snapshots are released without
+// the mutex, as a release takes locks of the database.
 
 #include "db/transaction/timestamped_snapshots.h"
 

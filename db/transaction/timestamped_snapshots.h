@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// TimestampedSnapshots holds snapshots of a TransactionDB by the timestamps that users gave them.
+// TimestampedSnapshots keeps snapshots of a TransactionDB by the timestamps that users gave them.
 
 #include <map>
 #include <memory>
@@ -32,9 +32,9 @@ class TimestampedSnapshots {
   Status Create(TransactionHost* host, DB* db, TxnTimestamp timestamp, Shared* snapshot);
   // Returns the snapshot with that timestamp, or nullptr. kMaxTxnTimestamp: returns the latest.
   [[nodiscard]] Shared Find(TxnTimestamp timestamp) const;
-  // Returns the snapshots in ascending order; `end` is exclusive.
+  // Returns the snapshots with timestamps in [begin, end), in ascending order.
   [[nodiscard]] std::vector<Shared> Between(TxnTimestamp begin, TxnTimestamp end) const;
-  // Drops the references; snapshots that others hold stay valid.
+  // Drops the references to snapshots with smaller timestamps; those that others hold stay valid.
   void DropOlderThan(TxnTimestamp timestamp);
 
  private:

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The keys of an optimistic transaction, in the order of their first use. The first few are
+// The keys of an optimistic transaction are kept in the order of their first use. The first few are
 // searched one by one; then a table with open addressing is built, at most half full. Keys are
-// never removed before Clear: one that is not used any more stays with counts of 0, and its record
-// is used again.
+// never removed before Clear: the record of one that is not in use stays with counts of 0, and
+// serves its next use.
 
 #include "db/transaction/tracked_keys.h"
 

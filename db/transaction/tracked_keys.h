@@ -30,9 +30,10 @@ struct TrackedKey {
   TrackedKey* next = nullptr;  // Next in the order of addition.
 
   SequenceNumber unchanged_since = 0;  // A write after this conflicts.
-  uint32_t reads = 0;                  // Uses that were not undone.
+  // Numbers of uses for reading and for writing that were not undone.
+  uint32_t reads = 0;
   uint32_t writes = 0;
-  bool was_read = false;  // And found in the database.
+  bool was_read = false;  // True if a read for update has found the key in the database.
 
   bool in_use() const { return reads != 0 || writes != 0; }
 };
@@ -52,8 +53,8 @@ class TrackedKeys {
     TrackedKey* const found = FindAny(family, key, hash);
     return found != nullptr && found->in_use() ? found : nullptr;
   }
-  // Returns the key's record, making one with a copy of the key if there is none; *added is true if
-  // it is not in use. The caller then notes a use. May throw, with nothing changed.
+  // Returns the key's record, which is made with a copy of the key if there is none. *added becomes
+  // true if it is not in use yet; the caller then counts a use. May throw, with nothing changed.
   TrackedKey* FindOrAdd(uint32_t family, const Slice& key, uint64_t hash, uint64_t bucket,
                         bool* added);
   // Returns the number of keys in use. Visits every record.

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Every call that locks, tracks or writes follows the same pattern (Step in the header): check what
-// can be checked without a change, use the key, add the update, and take the use back if that
-// fails. So a call that returns an error has changed nothing, and the transaction can go on.
+// Every call that locks, tracks or writes follows the same pattern (Step in the header): it checks
+// what can be checked without a change, uses the key, adds the update, and takes the use back if
+// that fails. So a call that returns an error has changed nothing, and the transaction can go on.
 //
-// Calls without a status, SetSnapshot and PutLogData, cannot report a lack of memory. They note it,
-// and every later step fails until the user repeats or clears what is missing (CheckWhole).
+// SetSnapshot and PutLogData have no status and cannot report a lack of memory. They remember it,
+// and every later step fails until the user repeats the call or clears what is missing
+// (CheckWhole).
 
 #include "db/transaction/transaction_base.h"
 
@@ -87,8 +88,8 @@ void TransactionBase::SetSnapshot() {
   lacks_snapshot_ = snapshot_ == nullptr;
 }
 
-// The deleter captures the database and not this object, as a program may keep the snapshot beyond
-// the transaction. Returns null on any failure, for callers that have no status.
+// The deleter captures the database and not this object, as a program may keep the snapshot longer
+// than the transaction.
 std::shared_ptr<const Snapshot> TransactionBase::NewSnapshot() const noexcept {
   std::shared_ptr<const Snapshot> taken;
   BestEffort([&] {
@@ -103,7 +104,7 @@ std::shared_ptr<const Snapshot> TransactionBase::NewSnapshot() const noexcept {
 void TransactionBase::SetSnapshotOnNextOperation(std::shared_ptr<TransactionNotifier> notifier) {
   announced_ = true;
   notifier_ = std::move(notifier);
-  lacks_snapshot_ = false;  // A failure is reported to this caller.
+  lacks_snapshot_ = false;  // The operation that takes the snapshot reports a failure itself.
 }
 
 void TransactionBase::ClearSnapshot() {
@@ -113,8 +114,8 @@ void TransactionBase::ClearSnapshot() {
   notifier_.reset();
 }
 
-// The snapshot before it is kept until the step has succeeded, since SettleSnapshot may have to put
-// it back.
+// The earlier snapshot is kept until the step has succeeded, since SettleSnapshot may have to
+// restore it.
 Status TransactionBase::TakeItNow() {
   std::shared_ptr<const Snapshot> taken = NewSnapshot();
   if (taken == nullptr) {
@@ -128,8 +129,8 @@ Status TransactionBase::TakeItNow() {
   return Status::OK();
 }
 
-// Called at the end of the step, when nothing of the transaction is used any more: the notifier may
-// do anything with it, also end it.
+// Is the last action of a step, because the notifier may call any method of the transaction, also
+// one that ends it.
 void TransactionBase::SettleSnapshot(bool keep) {
   untold_ = false;
   if (!keep) {
@@ -158,8 +159,8 @@ Status TransactionBase::WhatItLacks() const {
 // ---- Save points ----
 
 void TransactionBase::SetSavePoint() {
-  // Three stacks grow together. If one of them cannot, those before it are undone, so that they
-  // never differ in height.
+  // Three stacks grow together: this one, that of uses, and that of the batch. If one of them
+  // cannot grow, the others are restored, so that they never differ in height.
   save_points_.push_back(
       {{snapshot_, lacks_snapshot_, announced_, notifier_}, lacks_log_data_, counts_});
   try {
@@ -179,7 +180,7 @@ void TransactionBase::SetSavePoint() {
 Status TransactionBase::RollbackToSavePoint() {
   VARVE_RETURN_IF_ERROR(CheckActive());
   if (save_points_.empty()) return Status::NotFound("transaction: there is no save point");
-  // The batch comes first because only it can fail; the rest only takes back.
+  // The batch comes first, because the other parts cannot fail.
   VARVE_RETURN_IF_ERROR(batch_.RollbackToSavePoint());
   RollbackUses();
   SavePoint& last = save_points_.back();
@@ -251,7 +252,8 @@ void TransactionBase::MultiGetEntity(const ReadOptions& options, ColumnFamilyHan
   }
 }
 
-// The vector form names a family for each key, so it is several reads; a snapshot makes them one.
+// The vector form names a family for each key, so it makes several reads; a snapshot lets all of
+// them see one state.
 std::vector<Status> TransactionBase::MultiGet(const ReadOptions& options,
                                               const std::vector<ColumnFamilyHandle*>& families,
                                               const std::vector<Slice>& keys,
@@ -330,7 +332,7 @@ Status TransactionBase::CheckForUpdate(const ReadOptions& options, ColumnFamilyH
   return TimestampForUpdate(options, do_validate, &timestamp);
 }
 
-// A family with timestamps is read as of the transaction's read timestamp, unless the call names
+// A family with timestamps is read at the transaction's read timestamp, unless the options name
 // one.
 template <typename Value>
 Status TransactionBase::ReadUsed(const ReadOptions& options, ColumnFamilyHandle* family,
@@ -402,8 +404,8 @@ std::vector<Status> TransactionBase::MultiGetForUpdate(
   return ReadAllUsed(options, families, keys, values);
 }
 
-// All keys are used before the first is read, or none stays used: a caller that gets an error can
-// try the whole call again.
+// All keys are used before the first is read, and after an error none stays used: the caller can
+// repeat the whole call.
 Status TransactionBase::UseAll(const ReadOptions& options,
                                const std::vector<ColumnFamilyHandle*>& families,
                                const std::vector<Slice>& keys) {
@@ -418,12 +420,12 @@ Status TransactionBase::UseAll(const ReadOptions& options,
                  &notes[used]);
     });
   }
-  // The key that was refused has changed nothing.
+  // The refused use has changed nothing, so its note has no record.
   for (; !s.ok() && used > 0; used--) TakeBack(notes[used - 1]);
   return s;
 }
 
-// The keys stay used even if a read fails; its status says so for its key alone.
+// The keys stay used even if a read fails; the error is the status of its key alone.
 std::vector<Status> TransactionBase::ReadAllUsed(const ReadOptions& options,
                                                  const std::vector<ColumnFamilyHandle*>& families,
                                                  const std::vector<Slice>& keys,
@@ -516,7 +518,7 @@ Status TransactionBase::UpdateEntity(ColumnFamilyHandle* family, const Slice& ke
 }
 
 void TransactionBase::PutLogData(const Slice& blob) {
-  if (!CheckActive().ok()) return;  // It will never be logged.
+  if (!CheckActive().ok()) return;  // A transaction that has ended logs nothing.
   const Status s = Settled(batch_.PutLogData(blob));
   if (!s.ok()) lacks_log_data_ = true;
 }
@@ -529,8 +531,8 @@ Status TransactionBase::UpdateParts(WriteType type, ColumnFamilyHandle* family,
   return CaughtException();
 }
 
-// Each update becomes a call of this transaction, with locks or tracking; those before a failed one
-// stay.
+// Each update is made by a call of this transaction, with locks or tracking; those before one that
+// fails stay.
 Status TransactionBase::RebuildFromWriteBatch(WriteBatch* src_batch) try {
   if (src_batch == nullptr) return Status::InvalidArgument("transaction: the batch is null");
   BatchReplay replay(this, &families_);

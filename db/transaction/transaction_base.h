@@ -22,13 +22,13 @@
 namespace varve {
 
 // Says how a key is locked or tracked.
-// The use changes the key; false: it reads the key for update.
 struct KeyUse {
-  // Others may not use the key meanwhile; false: they may read it for update as well.
+  // True if the use changes the key; false: it reads the key for update.
   bool write = true;
+  // True if others may not use the key meanwhile; false: they may read it for update as well.
   bool exclusive = true;
-  bool validate = true;         // Check against the snapshot.
-  bool assume_tracked = false;  // Rely on an earlier use.
+  bool validate = true;         // True if the key is checked against the snapshot.
+  bool assume_tracked = false;  // True if an earlier use has locked the key already.
 };
 
 // The changes made by a use of a key, so that it can be undone.
@@ -41,17 +41,17 @@ struct UseNote {
 };
 
 // A call that locks, tracks or writes is a Step: it is checked first, and it undoes what it has
-// done if a later part is refused. At its end the memory held is counted and a notifier is called,
-// which may therefore call any method.
+// done if a later part of it is refused. At its end the memory held is counted. Then a notifier is
+// called, as the last action of the step, so that it may call any method.
 //
 //    Put --> Update --> Step: CheckFamily, CheckWhole
 //                         Use (subclass: lock or track the key, take an announced snapshot, check)
 //                         AddToBatch           fails: TakeBack undoes the use
 //                       Settled: charge the memory, call the notifier
 //
-// Reads look into the batch first, and into the database for what it does not decide
-// (WriteBatchWithIndex). Functions without a column family use the default one; it has a fast path
-// (IsPlain) if it is ordered by bytes.
+// Reads look into the batch first, and into the database for keys that the batch does not decide
+// (WriteBatchWithIndex). Functions without a column family use the default one, which has a fast
+// path (IsPlain) if it is ordered by bytes.
 //
 // Owns the batch, the snapshot and the save points; borrows the database and its host.
 //
@@ -250,7 +250,8 @@ class TransactionBase : public Transaction {
   virtual void NoteFound(ColumnFamilyHandle* /*family*/, const Slice& /*key*/) {}
   // Returns the bytes held for uses.
   virtual size_t UsesBytes() const = 0;
-  // Save points of the uses of keys.
+  // Push a save point of the uses of keys, undo the uses since the newest one and remove it, and
+  // remove the newest one alone.
   virtual void PushUses() = 0;
   virtual void RollbackUses() = 0;
   virtual void PopUses() = 0;
@@ -259,8 +260,9 @@ class TransactionBase : public Transaction {
   void BeginBase(const WriteOptions& options, size_t max_batch_bytes);
   // Clears the updates and everything that refers to them.
   void ClearUpdates();
-  // Runs `body`, the part of a call that uses or updates keys of a family, with the family's
-  // handle.
+  // Runs body(handle), the part of a call that uses or updates keys of a family, after the checks
+  // of a step, and settles it. Returns the first error; an exception of `body` becomes one.
+  // `family` null: the default one.
   template <typename Body>
   Status Step(ColumnFamilyHandle* family, const Body& body) {
     ColumnFamilyHandle* const of = FamilyOr(family);
@@ -273,7 +275,8 @@ class TransactionBase : public Transaction {
   Status CheckWhole() const {
     return lacks_snapshot_ || lacks_log_data_ ? WhatItLacks() : Status::OK();
   }
-  // Adds an update, indexed or not as the transaction has set. For a range `value` is the end.
+  // Adds an update to the batch, indexed unless DisableIndexing was called. For a range deletion
+  // `value` is the end.
   Status AddToBatch(WriteType type, ColumnFamilyHandle* family, const Slice& key,
                     const Slice& value);
   // True if there is an indexed update of the key.
@@ -286,20 +289,21 @@ class TransactionBase : public Transaction {
   Status TakeAnnouncedSnapshot() { return announced_ ? TakeItNow() : Status::OK(); }
   // True if the next step takes a snapshot (SetSnapshotOnNextOperation).
   bool announced() const { return announced_; }
-  // Takes the announced snapshot at a commit that was not refused so far, and calls the notifier.
+  // Takes the announced snapshot in a commit that has passed its checks, and calls the notifier.
   // The caller must check the state again afterwards, as the notifier may have called any method.
   Status CommitsSnapshot() {
     return Settled(Guarded([this] { return TakeItNow(); }));
   }
   SequenceNumber snapshot_sequence() const { return snapshot_->GetSequenceNumber(); }
+  // Returns the handle, or that of the default family for null.
   ColumnFamilyHandle* FamilyOr(ColumnFamilyHandle* family) const {
     return family != nullptr ? family : default_family_;
   }
-  // True for the default family with bytewise order.
+  // True for the default family if it has bytewise order and no timestamps.
   bool IsPlain(const ColumnFamilyHandle* family) const {
     return family == default_family_ && plain_order_ != nullptr;
   }
-  // Checks the family in every call that locks or writes.
+  // Returns OK if the transaction may lock keys of the family and write to it.
   Status CheckFamily(ColumnFamilyHandle* family) const {
     VARVE_RETURN_IF_ERROR(host_->CheckUpdate(family));
     if (IsPlain(family)) [[likely]]
@@ -309,12 +313,12 @@ class TransactionBase : public Transaction {
   }
   bool has_snapshot() const { return snapshot_ != nullptr; }
 
-  DB* const db_;  // Below the transactions.
+  DB* const db_;  // The database beneath; borrowed.
   ColumnFamilyHandle* const default_family_;
   // The default family's comparator if it is bytewise without timestamps; otherwise null.
   const Comparator* const plain_order_;
   TransactionHost* const host_;
-  FamiliesById families_;  // Families that batches named by id.
+  FamiliesById families_;  // Handles of families that are known by id only.
   WriteOptions write_options_;
   // Mutable because reads bring its index up to date.
   mutable WriteBatchWithIndex batch_;
@@ -344,7 +348,8 @@ class TransactionBase : public Transaction {
     Counts counts;
   };
 
-  // Makes an iterator for each family, with the writes of the batch, all at one state.
+  // Sets *iterators to an iterator for each family, with the updates of the batch over it; all of
+  // them show one state of the database.
   Status MakeFamilyIterators(const ReadOptions& options,
                              const std::vector<ColumnFamilyHandle*>& families,
                              std::vector<Iterator*>* iterators);
@@ -366,7 +371,8 @@ class TransactionBase : public Transaction {
       SettleSnapshot(s.ok() || s.IsNotFound());
     return s;
   }
-  // Calls the notifier if the step keeps its snapshot; otherwise restores the one before.
+  // Calls the notifier if the step keeps the snapshot that it took; otherwise restores the earlier
+  // one, and the snapshot is announced as before.
   void SettleSnapshot(bool keep);
   // Reports the memory that the transaction holds to the host, in steps of kChargeStep.
   void ChargeMemory() {
@@ -374,17 +380,18 @@ class TransactionBase : public Transaction {
     if (held >= charged_ + kChargeStep) [[unlikely]]
       Charge(held - held % kChargeStep);
   }
-  // Reports the difference to what was charged before.
+  // Makes `bytes` the reported memory: reports the difference to what was reported before.
   void Charge(size_t bytes) {
     if (bytes == charged_) return;
     host_->ChargeTransactions(static_cast<int64_t>(bytes) - static_cast<int64_t>(charged_));
     charged_ = bytes;
   }
-  // Returns the default family for each key.
+  // Returns a list that has the default family once for each key.
   std::vector<ColumnFamilyHandle*> Defaults(const std::vector<Slice>& keys) const {
     return std::vector<ColumnFamilyHandle*>(keys.size(), default_family_);
   }
-  // Use the key, then add the update to the batch; nothing is added if the use fails.
+  // Use the key, then add the update to the batch. If the use is refused nothing is added; if the
+  // batch is full the use is taken back.
   Status Update(WriteType type, ColumnFamilyHandle* family, const Slice& key, const Slice& value,
                 const KeyUse& use);
   Status UpdateEntity(ColumnFamilyHandle* family, const Slice& key, const WideColumns& columns,
@@ -394,23 +401,25 @@ class TransactionBase : public Transaction {
   // Checks the options of a GetForUpdate before anything is used.
   Status CheckForUpdate(const ReadOptions& options, ColumnFamilyHandle* family,
                         bool do_validate) const;
-  // Uses all keys or none.
+  // Uses all keys for a read for update, or none of them after an error.
   Status UseAll(const ReadOptions& options, const std::vector<ColumnFamilyHandle*>& families,
                 const std::vector<Slice>& keys);
   // Reads all keys, which were used.
   std::vector<Status> ReadAllUsed(const ReadOptions& options,
                                   const std::vector<ColumnFamilyHandle*>& families,
                                   const std::vector<Slice>& keys, std::vector<std::string>* values);
-  // Reads what the place is for: whole entities.
+  // Reads a whole entity. This overload of Get is for ReadUsed, which calls Get with the type of
+  // place that it was given.
   Status Get(const ReadOptions& options, ColumnFamilyHandle* family, const Slice& key,
              PinnableWideColumns* columns) {
     return GetEntity(options, family, key, columns);
   }
-  // Reads a key that was used.
+  // Reads a key that was used, at the transaction's read timestamp if its family has timestamps.
   template <typename Value>
   Status ReadUsed(const ReadOptions& options, ColumnFamilyHandle* family, const Slice& key,
                   Value* value, bool do_validate);
-  // Uses the key, then reads it.
+  // Uses the key, then reads it into *value, unless that is null; if the read fails the use is
+  // taken back.
   template <typename Value>
   Status ReadForUpdate(const ReadOptions& options, ColumnFamilyHandle* family, const Slice& key,
                        Value* value, bool exclusive, bool do_validate);
@@ -429,15 +438,15 @@ class TransactionBase : public Transaction {
   bool lacks_log_data_ = false;  // PutLogData had no room.
   // True between SetSnapshotOnNextOperation and that operation; notifier_ is to be told then.
   bool announced_ = false;
-  bool untold_ = false;  // This step took the announced snapshot.
+  bool untold_ = false;  // True if this step took the snapshot; the notifier is not told yet.
   std::shared_ptr<TransactionNotifier> notifier_;
   std::shared_ptr<const Snapshot> snapshot_before_;  // Set while untold_.
   // One for each SetSavePoint that was not undone; the last is the newest.
   std::vector<SavePoint> save_points_;
 };
 
-// Returns a transaction that is to be begun again if it has this class and belongs to this
-// database; otherwise null.
+// Returns `txn`, which is to be begun again, if its class is Txn and it belongs to `database`;
+// otherwise null.
 template <typename Txn, typename Database>
 Txn* AsOwn(Transaction* txn, const Database* database) {
   if (typeid(*txn) != typeid(Txn)) return nullptr;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Default implementations of methods of the public transaction classes.
+// Implements methods of public base classes that only some transactions override.
 
 #include "varve/utilities/transaction.h"
 #include "varve/utilities/transaction_db.h"

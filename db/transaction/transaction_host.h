@@ -33,8 +33,8 @@ class TransactionHost {
  public:
   virtual ~TransactionHost() = default;
 
-  // Returns OK if the handle is one of this database's, otherwise InvalidArgument. Called first,
-  // because all other calls use only the family's id.
+  // Returns OK if the handle is one of this database's, otherwise InvalidArgument. It must be
+  // called before the calls that use only the family's id.
   virtual Status CheckHandle(ColumnFamilyHandle* handle) const = 0;
   // Like CheckHandle, for a read: also checks that the snapshot of the options is this database's
   // and that the database is open. Dropped families can be read.
@@ -42,13 +42,14 @@ class TransactionHost {
   // Like CheckHandle, for a write or a lock: also checks that the family is not dropped.
   virtual Status CheckUpdate(ColumnFamilyHandle* handle) const = 0;
 
-  // The newest visible write to the key, or to a range that contains it. Every write that has
-  // returned is visible. Writes that compactions have dropped are not found; compactions keep what
-  // distinguishes the state of a held snapshot from the present one.
+  // Describes the newest visible write to a key, or to a range that contains it.
   struct NewestWrite {
     bool found = false;
     SequenceNumber sequence = 0;  // 0 also for a write so old that its number was dropped.
   };
+  // Sets *newest to the newest write of the key. Every write that has returned is visible. Writes
+  // that compactions have dropped are not found; compactions keep what distinguishes the state of a
+  // held snapshot from the present one.
   virtual Status FindNewest(ColumnFamilyHandle* family, const Slice& key, NewestWrite* newest) = 0;
   // Sets *newer to true if FindNewest's sources have a write with a timestamp above this one, which
   // has the size of the family's.
@@ -57,7 +58,8 @@ class TransactionHost {
   // Starts the background work of a database that OpenIdle opened. May throw the exceptions of
   // starting a thread.
   virtual void StartWork() = 0;
-  // Allows conditional writes from now on. Cannot be undone.
+  // Allows conditional writes (WriteIf): from now on every write records which keys it changes.
+  // Cannot be undone.
   virtual void WatchKeys() = 0;
   // Works like DB::Write; returns Busy, with nothing written, if the condition refuses.
   virtual Status WriteIf(const WriteOptions& options, WriteBatch* updates,
@@ -71,42 +73,49 @@ class TransactionHost {
   // visible one.
   virtual SequenceNumber WaitForAllWrites() = 0;
   // Returns a snapshot that allows conflict checks: compactions keep evidence of each change after
-  // it. Returns nullptr like GetSnapshot.
+  // it. Returns nullptr in the cases of GetSnapshot.
   virtual const Snapshot* CheckedSnapshot() = 0;
-  // Returns the newest change of the family that may have been lost without evidence when files
-  // were deleted (DeleteFilesInRanges); 0: none. Changes that FindNewest missed are counted here
-  // before.
+  // Returns the sequence number of the newest change of the family that may have been lost without
+  // evidence when files were deleted (DeleteFilesInRanges); 0: none. A change that FindNewest has
+  // missed for that reason is included in the result of a later call of this.
   virtual SequenceNumber NewestDroppedWithFiles(ColumnFamilyHandle* family) = 0;
-  // Returns a snapshot that returns this timestamp; nullptr like GetSnapshot.
+  // Returns a snapshot whose GetTimestamp() is `timestamp`; nullptr in the cases of GetSnapshot.
   virtual const Snapshot* TimestampedSnapshot(uint64_t timestamp) = 0;
   // Makes compactions keep evidence of each change after the visible sequence number at the return,
   // until ReleaseEvidence. Returns null if the caller must take a snapshot instead.
   virtual EvidenceHolds::Slot* HoldEvidence(const void* holder) = 0;
+  // Ends a hold of HoldEvidence.
   virtual void ReleaseEvidence(EvidenceHolds::Slot* slot) = 0;
-  // Returns nullptr if there is no such column family.
+  // Returns the comparator of the column family with this id; nullptr if there is none.
   virtual const Comparator* ComparatorOf(uint32_t family) = 0;
-  // Returns a handle that must be destroyed before the database; nullptr if there is no such column
-  // family.
+  // Returns a handle of the column family with this id, which must be destroyed before the
+  // database; nullptr if there is none.
   virtual std::unique_ptr<ColumnFamilyHandle> OpenFamily(uint32_t family) = 0;
 
-  // Prepares a transaction for two-phase commit. The updates are logged, even with disableWAL, and
-  // can be found by name until they are decided. InvalidArgument: an undecided transaction has the
-  // name, or the database was opened without DBOptions::allow_2pc.
+  // The calls below are for two-phase commit. A PreparedSection is a prepared transaction as the
+  // database keeps it: its name and updates, until it is committed or rolled back (decided).
+
+  // Prepares a transaction: logs the updates, even with disableWAL, and sets *section, which is the
+  // database's and can be found by name until it is decided. InvalidArgument: an undecided
+  // transaction has the name, or the database was opened without DBOptions::allow_2pc.
   virtual Status PrepareSection(const WriteOptions& options, const std::string& name,
                                 const WriteBatch& updates, PreparedSection** section) = 0;
-  // After OK the prepared transaction no longer exists; after a failure it is still undecided, and
-  // either decision may be tried. For a commit, `updates` come before its own, and *first is their
-  // sequence number. The timestamp is set in its keys; InvalidArgument if it is empty and a key
-  // needs one.
+  // Decide a prepared transaction. After OK *section no longer exists; after a failure it is still
+  // undecided, and either decision may be tried. A commit inserts `updates`, then those that were
+  // prepared, and sets *first to the sequence number of the first one. `timestamp` is set in the
+  // prepared keys that have one; InvalidArgument if it is empty and a key needs one.
   virtual Status CommitSection(const WriteOptions& options, PreparedSection* section,
                                const WriteBatch& updates, const Slice& timestamp,
                                SequenceNumber* first) = 0;
   virtual Status RollbackSection(const WriteOptions& options, PreparedSection* section) = 0;
   // Claims and returns the prepared transactions that no Transaction object has.
   virtual std::vector<PreparedSection*> ClaimSections() = 0;
-  // Called when a Transaction is destroyed while its prepared updates are undecided.
+  // Gives up a claim: called when a Transaction is destroyed while its prepared updates are
+  // undecided.
   virtual void AbandonSection(PreparedSection* section) = 0;
+  // True if an undecided prepared transaction has this name.
   virtual bool HasSection(const std::string& name) = 0;
+  // Returns the number of the log that holds the prepared updates.
   virtual uint64_t LogOfSection(const PreparedSection* section) = 0;
 };
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The public class: a plain batch and its index. Reads combine two sources: LookUp answers from the
-// batch (batch_lookup.h), the database for what the batch leaves open, and Combine merges the
-// operands of the first over the value of the second. Values are moved in stored form, plain or
-// entity, and shown as the call wants them only at the end. Calls named ...Over are for callers
-// that have checked handle and snapshot.
+// Implements WriteBatchWithIndex by a plain batch and its index. A read combines two sources:
+// LookUp answers from the batch (batch_lookup.h); if that leaves the value open, the database is
+// read; and Combine merges the operands of the first with the value of the second. Values are
+// passed on in stored form, plain or entity, and only at the end turned into what the call returns.
+// Calls named ...Over are for callers that have checked the handle and the snapshot.
 
 #include "varve/utilities/write_batch_with_index.h"
 
@@ -35,9 +35,10 @@ namespace {
 
 // Offsets of records have 32 bits.
 constexpr size_t kBatchBytesMax = UINT32_MAX;
-// Exceeds the bytes of a record besides key, value and timestamps.
+// Upper bound of the bytes of a record besides key, value and timestamps.
 constexpr size_t kRecordOverhead = 32;
 
+// Returns the limit of a batch's bytes for a max_bytes of the user, where 0 means none.
 size_t Limit(size_t max_bytes) {
   return max_bytes == 0 ? kBatchBytesMax : std::min(max_bytes, kBatchBytesMax);
 }
@@ -53,6 +54,7 @@ Status CheckOwner(DB* db, const ReadOptions& options, ColumnFamilyHandle** colum
   return host == nullptr ? Status::OK() : host->CheckRead(options, *column_family);
 }
 
+// Returns OK if there are places for results, and a timestamp if the family's keys have one.
 Status CheckRead(const ReadOptions& options, const void* results,
                  ColumnFamilyHandle* column_family) {
   if (results == nullptr)
@@ -81,7 +83,7 @@ Status AddStoredEntity(WriteBatch* batch, ColumnFamilyHandle* column_family, con
                                        SliceParts(&key, 1), SliceParts(&entity, 1));
 }
 
-// Returns the status of a step that follows a good one, whose subcode stays if that is good, too.
+// Returns `after`, unless both are OK: then `before`, as it may have a subcode.
 Status Keep(const Status& before, const Status& after) {
   VARVE_ASSERT(before.ok());
   return after.ok() ? before : after;
@@ -93,7 +95,8 @@ struct Stored {
   ValueForm form = ValueForm::kPlain;
 };
 
-// True if the columns stand for a plain value: an entity with the same column has more bytes.
+// True if the columns are those of a plain value, whose bytes are the stored ones. An entity with
+// the default column alone has more bytes.
 bool IsPlain(const PinnableWideColumns& result) {
   const WideColumns& columns = result.columns();
   return columns.size() == 1 && columns.front().name() == kDefaultWideColumnName &&
@@ -113,7 +116,8 @@ Status Store(const PinnableWideColumns& result, Stored* stored) {
   return Status::OK();
 }
 
-// Reads the base of a merge from the database. One without entities has plain values.
+// Reads the base of a merge from the database. A database of a foreign class may lack entities:
+// there the base is a plain value.
 Status ReadBase(DB* db, const ReadOptions& options, ColumnFamilyHandle* column_family,
                 const Slice& key, Stored* stored) {
   PinnableWideColumns columns;
@@ -131,7 +135,7 @@ Status ShowDefault(const Stored& stored) {
   return Status::OK();
 }
 
-// Makes columns of a value.
+// Moves a value in stored form into *columns.
 Status ShowColumns(const Stored& stored, PinnableWideColumns* columns) {
   if (stored.form == ValueForm::kEntity) {
     return columns->SetWideColumnValue(std::move(*stored.value));
@@ -168,19 +172,20 @@ Status Combine(const Slice& key, const BatchAnswer& answer, Status beneath, Batc
   return Status::OK();
 }
 
-// Keys that the batch does not decide, and what the database has of them.
+// Keys of one call that the batch does not decide, and the values that the database has for them.
 struct OpenKeys {
-  std::vector<size_t> places;  // in the call
+  std::vector<size_t> places;  // Indexes of the keys in the call.
   std::vector<Slice> keys;
   std::vector<PinnableSlice> values;
-  std::vector<PinnableWideColumns> columns;  // set instead of the values if whole
+  std::vector<PinnableWideColumns> columns;  // Set instead of `values` if entities are whole.
   std::vector<Status> statuses;
 
   void Add(size_t place, const Slice& key) {
     places.push_back(place);
     keys.push_back(key);
   }
-  // Reads all at one state. `whole`: entities are read whole, if the database has any.
+  // Reads all keys at one state. `whole`: entities are read with all of their columns, if the
+  // database supports them.
   void Read(DB* db, const ReadOptions& options, ColumnFamilyHandle* column_family, bool whole,
             bool sorted_input) {
     values.resize(keys.size());
@@ -190,7 +195,7 @@ struct OpenKeys {
       columns.resize(keys.size());
       db->MultiGetEntity(options, column_family, keys.size(), keys.data(), columns.data(),
                          statuses.data(), sorted_input);
-      // A database without entities refuses them all; one key may be refused for itself.
+      // A database without entities refuses all keys; a single refused key has its own reason.
       const auto refused = [](const Status& s) { return s.IsNotSupported(); };
       if (!std::ranges::all_of(statuses, refused)) return;
       columns.clear();
@@ -198,8 +203,8 @@ struct OpenKeys {
     db->MultiGet(options, column_family, keys.size(), keys.data(), values.data(), statuses.data(),
                  sorted_input);
   }
-  // If `place` is the next of the places, which must be asked for in ascending order, moves its
-  // value to *stored and sets *beneath to its status.
+  // If the key with index `place` of the call was read here, moves its value to *stored and sets
+  // *beneath to its status. Must be called in ascending order of places.
   void Take(size_t place, Stored* stored, Status* beneath) {
     if (next_ == places.size() || places[next_] != place) return;
     *beneath = TakeOne(next_++, stored);
@@ -216,17 +221,18 @@ struct OpenKeys {
   size_t next_ = 0;
 };
 
-// Keeps several reads of a database at one state.
+// Provides read options with which several reads of a database show one state: if they name no
+// snapshot, one is taken and held.
 class OneState {
  public:
-  // `several`: more than one read follows.
+  // `several`: more than one read follows; a single one needs no snapshot.
   OneState(DB* db, const ReadOptions& options, bool several) : options_(options) {
     if (!several || options.snapshot != nullptr) return;
     held_ = std::make_unique<ManagedSnapshot>(db);
     options_.snapshot = held_->snapshot();
     failed_ = options_.snapshot == nullptr;
   }
-  // True if no snapshot could be had: then one read must do.
+  // True if no snapshot could be taken: then all keys must be read by one call.
   [[nodiscard]] bool failed() const { return failed_; }
   [[nodiscard]] const ReadOptions& options() const { return options_; }
 
@@ -272,10 +278,10 @@ struct WriteBatchWithIndex::Rep {
     index.BeforeAdding(fits ? bytes + kRecordOverhead : 0, column_family);
   }
 
-  // Adds the update that `add` puts into the batch, of about `bytes` bytes.
+  // Adds an update by add(batch); its keys, values and timestamps have about `bytes` bytes. Room is
+  // made first, so that the batch's string does not move under iterators when the record is added;
+  // the note for the index comes last and cannot fail.
   template <typename AddUpdate>
-  // Room first, so that the batch's string does not move under iterators when the record is added;
-  // then the record; then the note, which cannot fail.
   Status Add(ColumnFamilyHandle* column_family, size_t bytes, const AddUpdate& add) try {
     const size_t from = batch.GetDataSize();
     MakeRoom(column_family, bytes);
@@ -286,13 +292,14 @@ struct WriteBatchWithIndex::Rep {
     return CaughtException();
   }
 
+  // Sets *answer to what the batch has for the key. May throw.
   Status LookUp(ColumnFamilyHandle* column_family, const Slice& key, BatchAnswer* answer) {
     BatchIndex::Family* const family = index.Get(column_family);
     return LookUpInBatch(family, key, family->keys.Find(key), answer);
   }
 
-  // Large enough that the bytes never lie in the string object itself, where they could not be
-  // kept.
+  // Large enough that the bytes never lie within the string object itself, with which they would
+  // move when the batch gets another string.
   static constexpr size_t kReservedMin = 256;
 
   WriteBatch batch;
@@ -392,8 +399,8 @@ Status WriteBatchWithIndex::PutLogData(const Slice& blob) {
                    [&](WriteBatch* batch) { return batch->PutLogData(blob); });
 }
 
-// Makes room all the same, as iterators may show other bytes of the batch. No note is made, so the
-// index never sees the record.
+// Room is made as for an indexed update, because iterators may show other bytes of the batch. No
+// note is made, so the record is never indexed.
 Status WriteBatchWithIndex::AddUnindexed(WriteType type, ColumnFamilyHandle* column_family,
                                          const Slice& key, const Slice& value) try {
   rep_->MakeRoom(column_family, key.size() + value.size());
@@ -425,7 +432,8 @@ Status WriteBatchWithIndex::AddEntity(ColumnFamilyHandle* column_family, const S
   });
 }
 
-// A failed look-up counts as an update: callers ask in order to trust the database alone.
+// After a failed look-up the result is true: callers read the database alone only if it is certain
+// that the batch has no update.
 bool WriteBatchWithIndex::HasUpdate(ColumnFamilyHandle* column_family, const Slice& key) {
   BatchAnswer answer;
   const Status s = Guarded([&] { return rep_->LookUp(column_family, key, &answer); });
@@ -664,7 +672,7 @@ void WriteBatchWithIndex::MultiGetOver(DB* db, const ReadOptions& read_options,
     VARVE_RETURN_IF_ERROR(CheckRead(read_options, values, column_family));
     std::vector<BatchAnswer> answers(num_keys);
     size_t read = 0;
-    size_t merged = 0;  // of those that are read: keys with operands above them
+    size_t merged = 0;  // Number of keys among those with operands in the batch.
     for (size_t i = 0; i < num_keys; i++) {
       values[i].Reset();
       VARVE_RETURN_IF_ERROR(rep_->LookUp(column_family, keys[i], &answers[i]));
@@ -674,7 +682,7 @@ void WriteBatchWithIndex::MultiGetOver(DB* db, const ReadOptions& read_options,
     }
     // Only when both kinds of reads follow are there two calls that a snapshot must hold together.
     const OneState state(db, read_options, merged != 0 && merged != read);
-    OpenKeys whole;  // merges need more than the default column
+    OpenKeys whole;  // Keys whose base is merged, for which all columns are needed.
     OpenKeys plain;
     for (size_t i = 0; i < num_keys; i++) {
       if (answers[i].IsComplete()) continue;

@@ -43,13 +43,14 @@ class VARVE_EXPORT OccLockBuckets {
   virtual size_t ApproximateMemoryUsage() const = 0;
 };
 
-// Never fails: any `bucket_count` is accepted.
+// Returns an object for OptimisticTransactionDBOptions::shared_lock_buckets. Any `bucket_count` is
+// accepted; the arguments have no effect.
 VARVE_EXPORT std::shared_ptr<OccLockBuckets> MakeSharedOccLockBuckets(size_t bucket_count,
                                                                       bool cache_aligned = false);
 
 // Options of the database; none has an effect, as Varve validates without locks.
 struct OptimisticTransactionDBOptions {
-  // Advisory: both answer alike.
+  // Advisory: both policies give the same results.
   OccValidationPolicy validate_policy = OccValidationPolicy::kValidateParallel;
 
   // Advisory: commits take no locks by key.
@@ -73,8 +74,9 @@ struct OptimisticTransactionDBOptions {
 // Thread safety: as DB.
 class VARVE_EXPORT OptimisticTransactionDB : public StackableDB {
  public:
-  // Opens a database as DB::Open does, and makes it one of optimistic transactions. On success the
-  // caller owns *dbptr, and releases *handles before it.
+  // Open a database as DB::Open does, and make it one of optimistic transactions. On success the
+  // caller owns *dbptr, and must release *handles before it. InvalidArgument for null pointers;
+  // NotSupported with DBOptions::unordered_write.
   static Status Open(const Options& options, const std::string& dbname,
                      OptimisticTransactionDB** dbptr);
   static Status Open(const Options& options, const OptimisticTransactionDBOptions& occ_options,
@@ -89,8 +91,9 @@ class VARVE_EXPORT OptimisticTransactionDB : public StackableDB {
 
   ~OptimisticTransactionDB() override = default;
 
-  // Begins a transaction, which the caller must delete. Reuses the object `old_txn` unless it is
-  // null.
+  // Begins a transaction, which the caller must delete. If `old_txn` is not null, it is rolled
+  // back, reused and returned. Returns nullptr if memory is out, or if old_txn is not a transaction
+  // of this database.
   virtual Transaction* BeginTransaction(
       const WriteOptions& write_options,
       const OptimisticTransactionOptions& txn_options = OptimisticTransactionOptions(),

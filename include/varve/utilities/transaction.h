@@ -50,9 +50,9 @@ class VARVE_EXPORT Endpoint {
   Endpoint(const char* bytes, size_t size, bool inf_suffix_arg = false)
       : slice(bytes, size), inf_suffix(inf_suffix_arg) {}
 
-  // The key; its bytes are borrowed. With inf_suffix the end lies after all keys that begin with
-  // it.
+  // The key; its bytes are borrowed.
   Slice slice;
+  // If true, the end lies after all keys that begin with `slice`.
   bool inf_suffix = false;
 };
 
@@ -64,7 +64,7 @@ class VARVE_EXPORT TransactionNotifier {
  public:
   virtual ~TransactionNotifier() = default;
 
-  // The transaction owns the snapshot.
+  // Called with the new snapshot, which the transaction owns.
   virtual void SnapshotCreated(const Snapshot* newSnapshot) = 0;
 };
 
@@ -173,9 +173,9 @@ class VARVE_EXPORT Transaction {
 
   // ---- Reading: the transaction's own writes over the database ----
 
-  // Return what the key would have if the transaction committed now; without locking it. NotFound
-  // if the transaction deletes it, or if it is in neither. InvalidArgument for merges without a
-  // merge operator.
+  // Return the value that the key would have if the transaction committed now, without locking the
+  // key. NotFound if the transaction deletes it, or if neither the transaction nor the database has
+  // it. InvalidArgument for merges without a merge operator.
   virtual Status Get(const ReadOptions& options, ColumnFamilyHandle* column_family,
                      const Slice& key, std::string* value) = 0;
   virtual Status Get(const ReadOptions& options, ColumnFamilyHandle* column_family,
@@ -183,6 +183,9 @@ class VARVE_EXPORT Transaction {
   virtual Status Get(const ReadOptions& options, const Slice& key, std::string* value) = 0;
   virtual Status Get(const ReadOptions& options, const Slice& key, PinnableSlice* pinnable_val) = 0;
 
+  // Read many keys like Get, all at one state of the database; each key has a status of its own.
+  // The vector forms resize *values to the number of keys; column_family has one handle for each
+  // key.
   virtual std::vector<Status> MultiGet(const ReadOptions& options,
                                        const std::vector<ColumnFamilyHandle*>& column_family,
                                        const std::vector<Slice>& keys,
@@ -216,7 +219,7 @@ class VARVE_EXPORT Transaction {
                               PinnableSlice* pinnable_val, bool exclusive = true,
                               bool do_validate = true) = 0;
 
-  // Does the same and reads the columns.
+  // Does GetForUpdate, and reads the columns of the key like GetEntity.
   virtual Status GetEntityForUpdate(const ReadOptions& options, ColumnFamilyHandle* column_family,
                                     const Slice& key, PinnableWideColumns* columns,
                                     bool exclusive = true, bool do_validate = true) = 0;
@@ -236,10 +239,10 @@ class VARVE_EXPORT Transaction {
   virtual void UndoGetForUpdate(ColumnFamilyHandle* column_family, const Slice& key) = 0;
   virtual void UndoGetForUpdate(const Slice& key) = 0;
 
-  // Returns an iterator, which the caller must delete; after the transaction is destroyed it may
-  // only be deleted. It sees keys that are written ahead of its position; writing the key it stands
-  // on invalidates key() and value(), and the end or a rollback of the transaction invalidates the
-  // iterator.
+  // Returns an iterator over the column family with the transaction's writes. The caller must
+  // delete it; after the transaction is destroyed it may only be deleted. It sees keys that are
+  // written ahead of its position; writing the key it stands on invalidates key() and value(), and
+  // the end or a rollback of the transaction invalidates the iterator.
   virtual Iterator* GetIterator(const ReadOptions& read_options) = 0;
   virtual Iterator* GetIterator(const ReadOptions& read_options,
                                 ColumnFamilyHandle* column_family) = 0;
@@ -267,6 +270,7 @@ class VARVE_EXPORT Transaction {
   // The ...Untracked forms do not check the key against the snapshot. TransactionDB still locks it;
   // OptimisticTransactionDB ignores conflicts on it.
 
+  // Sets the value of a key, after locking or tracking it.
   virtual Status Put(ColumnFamilyHandle* column_family, const Slice& key, const Slice& value,
                      bool assume_tracked = false) = 0;
   virtual Status Put(const Slice& key, const Slice& value) = 0;
@@ -274,14 +278,17 @@ class VARVE_EXPORT Transaction {
                      const SliceParts& value, bool assume_tracked = false) = 0;
   virtual Status Put(const SliceParts& key, const SliceParts& value) = 0;
 
-  // The handle is required. Corruption if two columns have one name.
+  // Sets the value of a key to an entity of these columns. The handle is required. Corruption if
+  // two columns have one name; InvalidArgument if the family has timestamps.
   virtual Status PutEntity(ColumnFamilyHandle* column_family, const Slice& key,
                            const WideColumns& columns, bool assume_tracked = false) = 0;
 
+  // Adds a merge operand to a key.
   virtual Status Merge(ColumnFamilyHandle* column_family, const Slice& key, const Slice& value,
                        bool assume_tracked = false) = 0;
   virtual Status Merge(const Slice& key, const Slice& value) = 0;
 
+  // Deletes a key, whether or not it exists.
   virtual Status Delete(ColumnFamilyHandle* column_family, const Slice& key,
                         bool assume_tracked = false) = 0;
   virtual Status Delete(const Slice& key) = 0;
@@ -289,6 +296,7 @@ class VARVE_EXPORT Transaction {
                         bool assume_tracked = false) = 0;
   virtual Status Delete(const SliceParts& key) = 0;
 
+  // Deletes a key that was put exactly once since its last deletion, and never merged.
   virtual Status SingleDelete(ColumnFamilyHandle* column_family, const Slice& key,
                               bool assume_tracked = false) = 0;
   virtual Status SingleDelete(const Slice& key) = 0;
@@ -325,15 +333,16 @@ class VARVE_EXPORT Transaction {
   // save point set before.
   virtual void PutLogData(const Slice& blob) = 0;
 
-  // Between these two calls the transaction's own reads do not see new writes, which is cheaper.
+  // Turn the indexing of new writes off and on; it is on at the beginning. Writes that are made
+  // while it is off cost less, and the transaction's own reads never see them.
   virtual void DisableIndexing() = 0;
   virtual void EnableIndexing() = 0;
 
   // ---- State ----
 
-  // Returns how many keys it holds; a key that was used several times counts once.
-  virtual uint64_t GetNumKeys() const = 0;  // Locked or tracked keys.
-  // Number of updates since the beginning, without those that were rolled back.
+  // Returns the number of keys that are locked (or tracked, if optimistic); each counts once.
+  virtual uint64_t GetNumKeys() const = 0;
+  // Return the numbers of updates since the beginning, without those that were rolled back.
   virtual uint64_t GetNumPuts() const = 0;
   virtual uint64_t GetNumPutEntities() const = 0;
   virtual uint64_t GetNumDeletes() const = 0;
@@ -370,7 +379,8 @@ class VARVE_EXPORT Transaction {
   // True if the transaction searches for deadlocks while it waits.
   virtual bool IsDeadlockDetect() const = 0;
   // Returns the transactions that this one waits for, or waited for when it last timed out; empty
-  // if none. The column family and the key may be null.
+  // if none. Sets *column_family_id and *key, each of which may be null, to the key that is waited
+  // for.
   virtual std::vector<TransactionID> GetWaitingTxns(uint32_t* column_family_id,
                                                     std::string* key) const = 0;
 
@@ -394,9 +404,10 @@ class VARVE_EXPORT Transaction {
     // The transaction has expired and another has taken one of its locks: only Rollback is left.
     LOCKS_STOLEN = 7,
   };
+  // Returns the present stage.
   virtual TransactionState GetState() const = 0;
 
-  // Returns the sequence number of the commit; 0: not committed.
+  // Returns the sequence number of the first update of the commit; 0: not committed.
   virtual uint64_t GetId() const = 0;
   // Returns the number of the log that holds the prepared updates; 0: nothing is prepared.
   virtual uint64_t GetLogNumber() const { return 0; }
@@ -408,8 +419,9 @@ class VARVE_EXPORT Transaction {
   // do_validate, before this call. TransactionDBOptions::enable_udt_validation = false turns all
   // that off. InvalidArgument: `ts` is below an earlier one, or not below the commit timestamp.
   virtual Status SetReadTimestampForValidation(TxnTimestamp ts);
-  // Must be called before Commit if any written column family has timestamps; may be called again.
-  // InvalidArgument: `ts` is not above the read timestamp.
+  // Sets the timestamp of all updates of the transaction. Must be called before Commit if any
+  // written column family has timestamps; may be called again. InvalidArgument: `ts` is not above
+  // the read timestamp.
   virtual Status SetCommitTimestamp(TxnTimestamp ts);
   // Returns the commit timestamp, or kMaxTxnTimestamp if none was set.
   virtual TxnTimestamp GetCommitTimestamp() const { return kMaxTxnTimestamp; }

@@ -70,15 +70,17 @@ struct TransactionDBOptions {
   // those of the C++ library.
   std::shared_ptr<TransactionDBMutexFactory> custom_mutex_factory;
 
-  // WRITE_UNPREPARED is refused. A database may change its policy at any opening. In the log,
-  // prepared transactions have the marks of WRITE_COMMITTED under either policy: while one is
-  // undecided, or its log is not flushed, RocksDB opens the directory with that policy only.
+  // RocksDB's policy. Both supported ones work alike (TxnDBWritePolicy), but unordered_write needs
+  // WRITE_PREPARED; WRITE_UNPREPARED is NotSupported. A database may change its policy at any
+  // opening. In the log, prepared transactions have the marks of WRITE_COMMITTED under either
+  // policy: while one is undecided, or its log is not flushed, RocksDB opens the directory with
+  // that policy only.
   TxnDBWritePolicy write_policy = TxnDBWritePolicy::WRITE_COMMITTED;
 
   // Advisory: uncommitted updates are in no memtable, and need no rollback.
   bool rollback_merge_operands = false;
 
-  // Refused unless nullptr: GetRangeLock works without.
+  // Refused unless nullptr, as NotSupported: GetRangeLock works without it.
   std::shared_ptr<LockManagerHandle> lock_mgr_handle;
 
   // Advisory: each key always has its own queue.
@@ -99,7 +101,7 @@ struct TransactionDBOptions {
   // read at it.
   bool enable_udt_validation = true;
 
-  // Refused unless empty: indexes on values.
+  // Refused unless empty, as NotSupported: there are no indexes on values.
   std::vector<std::shared_ptr<SecondaryIndex>> secondary_indices;
 
   // Advisory: a commit always inserts into the memtable.
@@ -157,16 +159,17 @@ struct TransactionOptions {
 
 // Guarantees that the caller of Write gives about its batch.
 struct TransactionDBWriteOptimizations {
-  // Takes no locks: no other thread writes these keys.
+  // No other thread writes these keys meanwhile, so that no locks are taken.
   bool skip_concurrency_control = false;
 
-  // No key occurs twice. Only WRITE_PREPARED uses this.
+  // No key occurs twice in the batch. Advisory: RocksDB uses it with WRITE_PREPARED.
   bool skip_duplicate_key_check = false;
 };
 
-// The lock of one key: who holds it, and whether alone.
+// Describes the lock of one key: its holders, and whether it is exclusive.
 struct KeyLockInfo {
   std::string key;
+  // Ids of the holders.
   std::vector<TransactionID> ids;
   bool exclusive = false;
 };
@@ -205,10 +208,10 @@ struct DeadlockPath {
 // Thread safety: as DB.
 class VARVE_EXPORT TransactionDB : public StackableDB {
  public:
-  // Opens a database as DB::Open does, with DBOptions::allow_2pc. Recovers prepared, undecided
-  // transactions with their locks; if there is no memory for these, the opening fails and names the
-  // transaction. InvalidArgument or NotSupported, with nothing opened, for options that are not
-  // supported.
+  // Open a database as DB::Open does, with DBOptions::allow_2pc; on success the caller owns *dbptr.
+  // They recover prepared, undecided transactions with their locks; if there is no memory for
+  // these, the opening fails and names the transaction. InvalidArgument or NotSupported, with
+  // nothing opened, for options that are not supported.
   static Status Open(const Options& options, const TransactionDBOptions& txn_db_options,
                      const std::string& dbname, TransactionDB** dbptr);
   static Status Open(const DBOptions& db_options, const TransactionDBOptions& txn_db_options,
@@ -221,8 +224,9 @@ class VARVE_EXPORT TransactionDB : public StackableDB {
   static void PrepareWrap(DBOptions* db_options,
                           std::vector<ColumnFamilyDescriptor>* column_families,
                           std::vector<size_t>* compaction_enabled_cf_indices);
-  // Wraps an open database, which *dbptr owns on success only. The other lists are those of
-  // PrepareWrap.
+  // Wrap an open database, which *dbptr owns on success only. The other lists are those of
+  // PrepareWrap. Errors are those of Open; and without the options of PrepareWrap, Prepare returns
+  // InvalidArgument later.
   static Status WrapDB(DB* db, const TransactionDBOptions& txn_db_options,
                        const std::vector<size_t>& compaction_enabled_cf_indices,
                        const std::vector<ColumnFamilyHandle*>& handles, TransactionDB** dbptr);
@@ -241,16 +245,17 @@ class VARVE_EXPORT TransactionDB : public StackableDB {
 
   // Begins a transaction, which the caller must delete. If `old_txn` is not null, it is reused and
   // returned: it is rolled back, but its prepared updates stay undecided and locked as if it were
-  // deleted (Transaction::Prepare). It must come from this database. Returns nullptr if the options
-  // or old_txn are invalid.
+  // deleted (Transaction::Prepare). Returns nullptr if memory is out, or if old_txn is not a
+  // transaction of this database.
   virtual Transaction* BeginTransaction(
       const WriteOptions& write_options,
       const TransactionOptions& txn_options = TransactionOptions(),
       Transaction* old_txn = nullptr) = 0;
 
-  // Returns nullptr if no transaction has the name.
+  // Returns the transaction with this name (Transaction::SetName), which its creator owns; nullptr
+  // if there is none.
   virtual Transaction* GetTransactionByName(const TransactionName& name) = 0;
-  // Gets the transactions in the state PREPARED. The caller who decides a transaction that Open has
+  // Sets *trans to the transactions in the state PREPARED. The caller who decides one that Open has
   // recovered must delete it; those that are not requested are destroyed with the database,
   // undecided.
   virtual void GetAllPreparedTransactions(std::vector<Transaction*>* trans) = 0;
@@ -274,16 +279,18 @@ class VARVE_EXPORT TransactionDB : public StackableDB {
   // earlier state; or `ts` is kMaxTxnTimestamp.
   virtual std::pair<Status, std::shared_ptr<const Snapshot>> CreateTimestampedSnapshot(
       TxnTimestamp ts) = 0;
-  // Returns the snapshot with this timestamp, or nullptr.
+  // Returns the snapshot with this timestamp, or, for kMaxTxnTimestamp, the one with the latest;
+  // nullptr if there is none.
   virtual std::shared_ptr<const Snapshot> GetTimestampedSnapshot(TxnTimestamp ts) const = 0;
+  // Returns the snapshot with the latest timestamp; nullptr if there is none.
   std::shared_ptr<const Snapshot> GetLatestTimestampedSnapshot() const {
     return GetTimestampedSnapshot(kMaxTxnTimestamp);
   }
-  // Gets all of them, in ascending order of their timestamps.
+  // Sets `snapshots` to all of them, in ascending order of their timestamps.
   virtual Status GetAllTimestampedSnapshots(
       std::vector<std::shared_ptr<const Snapshot>>& snapshots) const = 0;
-  // Gets those from `ts_lb` to below `ts_ub`, in ascending order. InvalidArgument: the range is
-  // empty.
+  // Sets `snapshots` to those with timestamps in [ts_lb, ts_ub), in ascending order.
+  // InvalidArgument: ts_lb is not below ts_ub.
   virtual Status GetTimestampedSnapshots(
       TxnTimestamp ts_lb, TxnTimestamp ts_ub,
       std::vector<std::shared_ptr<const Snapshot>>& snapshots) const = 0;

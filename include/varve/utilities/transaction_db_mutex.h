@@ -17,15 +17,15 @@ class VARVE_EXPORT TransactionDBMutex {
  public:
   virtual ~TransactionDBMutex() = default;
 
-  // If this does not return OK, the mutex is not held, and the operation that needs it fails with
-  // that status.
+  // Locks the mutex. If this does not return OK, the mutex is not held, and the operation that
+  // needs it fails with that status.
   virtual Status Lock() = 0;
 
   // Waits for at most `timeout_time` microseconds; negative: for ever. Returns TimedOut if the
   // mutex was not acquired.
   virtual Status TryLockFor(int64_t timeout_time) = 0;
 
-  // Requires that this thread holds the mutex.
+  // Unlocks the mutex. Requires that this thread holds it.
   virtual void UnLock() = 0;
 };
 
@@ -34,15 +34,17 @@ class VARVE_EXPORT TransactionDBCondVar {
  public:
   virtual ~TransactionDBCondVar() = default;
 
-  // The caller holds `mutex`, and holds it again when this returns OK. With any other status the
-  // wait for the lock ends with that status; the mutex may then be held or not, since neither
-  // object is used again. All waiters of one condition variable pass the same mutex.
+  // Releases `mutex`, which the caller holds, and waits for a notification. Returns OK with the
+  // mutex held again. With any other status the wait for the lock ends with that status; the mutex
+  // may then be held or not, since neither object is used again. All waiters of one condition
+  // variable pass the same mutex.
   virtual Status Wait(std::shared_ptr<TransactionDBMutex> mutex) = 0;
 
   // Like Wait, but for at most `timeout_time` microseconds; negative: for ever. Returns OK or
   // TimedOut with the mutex held.
   virtual Status WaitFor(std::shared_ptr<TransactionDBMutex> mutex, int64_t timeout_time) = 0;
 
+  // Wake one waiter, or all of them.
   virtual void Notify() = 0;
   virtual void NotifyAll() = 0;
 };
@@ -52,6 +54,7 @@ class VARVE_EXPORT TransactionDBMutexFactory {
  public:
   virtual ~TransactionDBMutexFactory() = default;
 
+  // Return a new object, never null.
   virtual std::shared_ptr<TransactionDBMutex> AllocateMutex() = 0;
   virtual std::shared_ptr<TransactionDBCondVar> AllocateCondVar() = 0;
 };

@@ -65,7 +65,7 @@ class VARVE_EXPORT WBWIIterator {
   virtual void Seek(const Slice& key) = 0;
   // Moves to the oldest update of the last key at or before `key`.
   virtual void SeekForPrev(const Slice& key) = 0;
-  // Next, Prev and Entry require Valid().
+  // Move to the next and the previous update, and return the current one. Require Valid().
   virtual void Next() = 0;
   virtual void Prev() = 0;
   virtual WriteEntry Entry() const = 0;
@@ -80,7 +80,8 @@ class VARVE_EXPORT WBWIIterator {
   virtual uint32_t GetUpdateCount() const { return 0; }
 };
 
-// Not thread-safe, reads included: they bring the index up to date. Nothing is indexed before the
+// A batch of updates in which keys can be looked up. Not thread-safe: reads, too, may be made by
+// one thread at a time only, as they bring the index up to date. Nothing is indexed before the
 // first read.
 //
 // Updates made through GetWriteBatch() are written with the others but not seen by reads; the bytes
@@ -147,13 +148,15 @@ class VARVE_EXPORT WriteBatchWithIndex : public WriteBatchBase {
   void Clear() override;
   WriteBatch* GetWriteBatch() override;
 
-  // A rollback costs time in proportion to the updates that it undoes.
+  // Maintain a stack of positions to return to (WriteBatchBase). A rollback costs time in
+  // proportion to the updates that it undoes.
   void SetSavePoint() override;
   Status RollbackToSavePoint() override;
   Status PopSavePoint() override;
   void SetMaxBytes(size_t max_bytes) override;
 
-  // Returns an iterator, which the caller owns. A null column family, or none, is the default one.
+  // Returns an iterator over the updates in the batch, which the caller owns; it is never null. A
+  // null column family, or none, is the default one.
   WBWIIterator* NewIterator(ColumnFamilyHandle* column_family);
   WBWIIterator* NewIterator() { return NewIterator(nullptr); }
 
@@ -172,8 +175,8 @@ class VARVE_EXPORT WriteBatchWithIndex : public WriteBatchBase {
   // timestamp() is empty at entries of the batch.
   Iterator* NewIteratorWithBase(ColumnFamilyHandle* column_family, Iterator* base_iterator,
                                 const ReadOptions* opts = nullptr);
-  // Without a handle there is no merge operator: merges make the iterator invalid, with
-  // InvalidArgument.
+  // Does so for the default column family. Without a handle there is no merge operator: merges make
+  // the iterator invalid, with InvalidArgument.
   Iterator* NewIteratorWithBase(Iterator* base_iterator) {
     return NewIteratorWithBase(nullptr, base_iterator);
   }
@@ -222,7 +225,7 @@ class VARVE_EXPORT WriteBatchWithIndex : public WriteBatchBase {
 
   // Returns the bytes of the serialized batch.
   size_t GetDataSize() const;
-  // Returns what the constructor was given.
+  // Returns the overwrite_key of the constructor.
   bool GetOverwriteKey() const;
   // Returns the number of all updates in the batch, overwritten ones included.
   size_t GetWBWIOpCount() const;

@@ -82,8 +82,7 @@ class VARVE_EXPORT DB {
 
   // Opens the database and permanently removes all versions newer than `trim_ts`, which must have
   // the timestamp size of the column families that have timestamps; these are rewritten before the
-  // call returns. NotSupported with a single level or with FIFO compaction. InvalidArgument with
-  // avoid_flush_during_recovery.
+  // call returns. NotSupported for FIFO; InvalidArgument with avoid_flush_during_recovery.
   static Status OpenAndTrimHistory(const DBOptions& db_options, const std::string& name,
                                    const std::vector<ColumnFamilyDescriptor>& column_families,
                                    std::vector<ColumnFamilyHandle*>* handles, DB** dbptr,
@@ -177,19 +176,20 @@ class VARVE_EXPORT DB {
 
   // ---- Column families ----
 
+  // Creates a family. *handle is set even if the OPTIONS file then cannot be written, else null.
   virtual Status CreateColumnFamily(const ColumnFamilyOptions& options,
                                     const std::string& column_family_name,
                                     ColumnFamilyHandle** handle) = 0;
 
-  // Stop at the first error; `handles` has those created before it.
+  // Create several families; stop at the first error. `handles` has those created before it.
   virtual Status CreateColumnFamilies(const ColumnFamilyOptions& options,
                                       const std::vector<std::string>& column_family_names,
                                       std::vector<ColumnFamilyHandle*>* handles) = 0;
   virtual Status CreateColumnFamilies(const std::vector<ColumnFamilyDescriptor>& column_families,
                                       std::vector<ColumnFamilyHandle*>* handles) = 0;
 
-  // Data stays readable through open handles and iterators until these are released. Nothing is
-  // dropped if one handle is of another database or the default column family: InvalidArgument.
+  // Drop families; their data stays readable through open handles and iterators. InvalidArgument,
+  // with nothing dropped, if one handle is of another database or the default column family.
   virtual Status DropColumnFamily(ColumnFamilyHandle* column_family) = 0;
   virtual Status DropColumnFamilies(const std::vector<ColumnFamilyHandle*>& column_families) = 0;
 
@@ -343,7 +343,7 @@ class VARVE_EXPORT DB {
                                   GetMergeOperandsOptions* get_merge_operands_options,
                                   int* number_of_operands) = 0;
 
-  // Get for num_keys keys at one state of the database, common to all column families. `values` and
+  // Gets num_keys keys at one state of the database, common to all column families. `values` and
   // `statuses` (and `timestamps`, unless nullptr) have num_keys elements; each status is for its
   // key alone: OK, NotFound, or an error. Keys may repeat. sorted_input promises that keys ascend
   // within ascending column families; violations are detected and answered correctly, too.
@@ -369,7 +369,7 @@ class VARVE_EXPORT DB {
     MultiGet(options, column_family, num_keys, keys, values, nullptr, statuses, sorted_input);
   }
 
-  // GetEntity for num_keys keys, with the meaning of MultiGet.
+  // Gets the columns of num_keys keys, with the meaning of MultiGet and GetEntity.
   virtual void MultiGetEntity(const ReadOptions& /*options*/, ColumnFamilyHandle* /*column_family*/,
                               size_t num_keys, const Slice* /*keys*/,
                               PinnableWideColumns* /*results*/, Status* statuses,
@@ -683,7 +683,7 @@ class VARVE_EXPORT DB {
   virtual Status PauseBackgroundWork() = 0;
   virtual Status ContinueBackgroundWork() = 0;
 
-  // Resets disable_auto_compactions for these column families.
+  // Sets disable_auto_compactions of these column families to false.
   virtual Status EnableAutoCompaction(
       const std::vector<ColumnFamilyHandle*>& column_family_handles) = 0;
 
@@ -727,7 +727,7 @@ class VARVE_EXPORT DB {
   virtual Status LockWAL() { return Status::NotSupported("LockWAL"); }
   virtual Status UnlockWAL() { return Status::NotSupported("UnlockWAL"); }
 
-  // Returns that of the newest visible write, or, with unordered_write, of the newest one begun.
+  // Returns the number of the newest visible write; with unordered_write of the newest one begun.
   virtual SequenceNumber GetLatestSequenceNumber() const = 0;
 
   // Versions with timestamps below `ts_low`, except a key's newest one, may be dropped from now on,
@@ -754,7 +754,7 @@ class VARVE_EXPORT DB {
 
   // ---- Files ----
 
-  // Calls nest: deletion restarts after as many Enable as Disable calls.
+  // Stop and restart the deletion of files. It restarts after as many Enable as Disable calls.
   virtual Status DisableFileDeletions() = 0;
   virtual Status EnableFileDeletions() = 0;
 

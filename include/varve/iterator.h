@@ -22,6 +22,8 @@
 
 namespace varve {
 
+/// An iterator over keys with their values. IteratorBase says how it moves, and which threads may
+/// use it.
 class VARVE_EXPORT Iterator : public IteratorBase {
  public:
   /// Returns the value, valid until the iterator moves. Requires Valid().
@@ -49,11 +51,9 @@ class VARVE_EXPORT Iterator : public IteratorBase {
   }
 };
 
-// The caller owns the results.
-
-/// Returns an iterator without entries whose status is OK.
+/// Returns an iterator without entries whose status is OK. The caller owns it.
 VARVE_EXPORT Iterator* NewEmptyIterator();
-/// Returns an iterator without entries whose status is `status`.
+/// Returns an iterator without entries whose status is `status`. The caller owns it.
 VARVE_EXPORT Iterator* NewErrorIterator(const Status& status);
 
 }  // namespace varve

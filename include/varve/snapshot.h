@@ -20,15 +20,15 @@ namespace varve {
 
 class DB;
 
-/// Made by DB::GetSnapshot() and released by DB::ReleaseSnapshot(), never deleted. Immutable, so
-/// any number of threads may use it.
+/// A state of the database. It is made by DB::GetSnapshot(), and released by DB::ReleaseSnapshot(),
+/// never deleted. Immutable, so any number of threads may use it.
 class Snapshot {
  public:
-  /// Returns the sequence number of the newest visible write.
+  /// Returns the sequence number of the newest write that the snapshot shows.
   virtual SequenceNumber GetSequenceNumber() const = 0;
   /// Returns the time of creation in seconds since 1970.
   virtual int64_t GetUnixTime() const = 0;
-  /// Returns the user timestamp of a timestamped snapshot, otherwise the maximum.
+  /// Returns the timestamp that TransactionDB::CreateTimestampedSnapshot gave it; UINT64_MAX: none.
   virtual uint64_t GetTimestamp() const = 0;
 
  protected:
@@ -40,14 +40,15 @@ class VARVE_EXPORT ManagedSnapshot {
  public:
   /// Takes a new snapshot.
   explicit ManagedSnapshot(DB* db);
-  /// Takes ownership of `_snapshot`.
+  /// Takes ownership of `_snapshot`, a snapshot of `db`; may be null.
   ManagedSnapshot(DB* db, const Snapshot* _snapshot);
   ManagedSnapshot(const ManagedSnapshot&) = delete;
   ManagedSnapshot& operator=(const ManagedSnapshot&) = delete;
-  // Releases the snapshot.
+  /// Releases the snapshot.
   ~ManagedSnapshot();
 
-  // Returns the snapshot, which belongs to this object.
+  /// Returns the snapshot, which belongs to this object; null if none could be taken
+  /// (DB::GetSnapshot).
   const Snapshot* snapshot() { return snapshot_; }
 
  private:

@@ -128,7 +128,7 @@ class VARVE_EXPORT WriteBatch : public WriteBatchBase {
     return Merge(nullptr, key, value);
   }
 
-  // Adds bytes for the log alone.
+  // Adds bytes that are only logged (WriteBatchBase).
   Status PutLogData(const Slice& blob) override;
   // Removes all updates, save points and the memory of timestamps; the capacity stays.
   void Clear() override;
@@ -198,7 +198,8 @@ class VARVE_EXPORT WriteBatch : public WriteBatchBase {
    protected:
     friend class WriteBatchInternal;
 
-    // Knowledge of the handler about how its batch was written.
+    // Says what a handler knows of the way in which its batch was written. Varve does not ask for
+    // it; handlers of programs for RocksDB override these.
     enum class OptionState {
       kUnknown,
       kDisabled,

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// WriteBatchBase declares the updating calls of WriteBatch and WriteBatchWithIndex.
-//
-// The other form of a batch, WriteBatchWithIndex, can be read before it is written.
+// WriteBatchBase declares the updating calls of WriteBatch and WriteBatchWithIndex, of which the
+// second can also be read before it is written.
 
 #include <cstddef>
 
@@ -24,8 +23,8 @@ struct SliceParts;
 //
 // Keys, values and timestamps are copied. A call that fails leaves the batch unchanged:
 // InvalidArgument if a key and value are too large together or `ts` has not the comparator's size,
-// MemoryLimit beyond SetMaxBytes. One thread at a time may change a batch. A lack of memory is
-// MemoryLimit, and no exception.
+// MemoryLimit beyond SetMaxBytes or for lack of memory, in which case no exception is thrown. One
+// thread at a time may change a batch.
 class VARVE_EXPORT WriteBatchBase {
  public:
   virtual ~WriteBatchBase() = default;
@@ -43,7 +42,8 @@ class VARVE_EXPORT WriteBatchBase {
   // InvalidArgument also if the family has timestamps; Corruption if two columns have one name.
   virtual Status PutEntity(ColumnFamilyHandle* column_family, const Slice& key,
                            const WideColumns& columns) = 0;
-  // Does the same for each group, in its column family. InvalidArgument also if there is no group.
+  // Sets the value of the key to one entity for each group, in the group's column family.
+  // InvalidArgument also if there is no group.
   virtual Status PutEntity(const Slice& key, const AttributeGroups& attribute_groups) = 0;
 
   // Adds an operand, which reads and compactions combine with what is there before, by the family's
@@ -64,7 +64,8 @@ class VARVE_EXPORT WriteBatchBase {
   virtual Status Delete(const SliceParts& key);
 
   // Deletes a key that was put exactly once since its last deletion, and never merged. What a read
-  // finds for other keys is undefined. It takes less space than Delete, as it goes with its Put.
+  // finds for other keys is undefined. It takes space for a shorter time than Delete: a compaction
+  // that meets it together with its Put drops both.
   virtual Status SingleDelete(ColumnFamilyHandle* column_family, const Slice& key) = 0;
   virtual Status SingleDelete(const Slice& key) = 0;
   virtual Status SingleDelete(ColumnFamilyHandle* column_family, const Slice& key,
@@ -82,7 +83,8 @@ class VARVE_EXPORT WriteBatchBase {
                              const SliceParts& end_key);
   virtual Status DeleteRange(const SliceParts& begin_key, const SliceParts& end_key);
 
-  // Adds bytes that are only logged: they take no sequence number and are not replayed.
+  // Adds bytes that are written to the log with the batch, for readers of the log: they take no
+  // sequence number, and recovery ignores them.
   virtual Status PutLogData(const Slice& blob) = 0;
 
   // Removes all updates and save points.

@@ -45,11 +45,14 @@ namespace varve {
 // Thread safety: as DB.
 class VARVE_EXPORT DBWithTTL : public StackableDB {
  public:
-  // Lifetimes are in seconds. Reads of a read-only database hide expired entries as well.
+  // Opens a database whose entries live for `ttl` seconds, as DB::Open does, or as
+  // DB::OpenForReadOnly if `read_only`; reads hide expired entries then as well. On success the
+  // caller owns *dbptr.
   static Status Open(const Options& options, const std::string& dbname, DBWithTTL** dbptr,
                      int32_t ttl = 0, bool read_only = false);
 
-  // Requires one lifetime for each column family, in the same order; otherwise InvalidArgument.
+  // Opens the database with these column families. `ttls` must have the lifetime of each, in
+  // seconds and in the same order; otherwise InvalidArgument.
   static Status Open(const DBOptions& db_options, const std::string& dbname,
                      const std::vector<ColumnFamilyDescriptor>& column_families,
                      std::vector<ColumnFamilyHandle*>* handles, DBWithTTL** dbptr,
@@ -57,23 +60,26 @@ class VARVE_EXPORT DBWithTTL : public StackableDB {
 
   ~DBWithTTL() override = default;
 
-  // CreateColumnFamily and the other calls of DB create families whose entries never expire.
+  // Creates a column family whose entries live for `ttl` seconds. CreateColumnFamily and the other
+  // calls of DB create families whose entries never expire.
   virtual Status CreateColumnFamilyWithTtl(const ColumnFamilyOptions& options,
                                            const std::string& column_family_name,
                                            ColumnFamilyHandle** handle, int ttl) = 0;
 
-  // Sets the lifetime of existing entries too, from the next call and the next compaction on: a
-  // longer lifetime shows expired entries again unless they were removed. Does nothing for a handle
-  // of another database.
+  // Sets the lifetime in seconds of the column family (without a handle: the default one), also
+  // that of existing entries, from the next call and the next compaction on: a longer lifetime
+  // shows expired entries again unless they were removed. Does nothing for a handle of another
+  // database.
   virtual void SetTtl(int32_t ttl) = 0;
   virtual void SetTtl(ColumnFamilyHandle* column_family, int32_t ttl) = 0;
-  // InvalidArgument: the handle is of another database.
+  // Sets *ttl to the lifetime in seconds. InvalidArgument: the handle is of another database, or
+  // `ttl` is null.
   virtual Status GetTtl(ColumnFamilyHandle* column_family, int32_t* ttl) = 0;
 
-  // Puts a value with its own lifetime instead of the family's. The value is stored with a shifted
-  // write time, so RocksDB expires it at the same second, and a later SetTtl moves its end by the
-  // difference. InvalidArgument: either lifetime is not positive, or the shifted time would be
-  // before 2013 or after 2106. Varve's own.
+  // Puts a value that lives for `ttl` seconds, whatever the family's lifetime. It is stored with a
+  // shifted write time, so RocksDB expires it at the same second, and a later SetTtl moves its end
+  // by the difference. InvalidArgument: either lifetime is not positive, or the shifted time would
+  // be before 2013 or after 2106. RocksDB has no such call.
   virtual Status PutWithTtl(const WriteOptions& options, ColumnFamilyHandle* column_family,
                             const Slice& key, const Slice& value, int32_t ttl) = 0;
   Status PutWithTtl(const WriteOptions& options, const Slice& key, const Slice& value,

@@ -17,7 +17,9 @@
 
 namespace varve {
 
+// Options of WriteMetrics and DumpMetricsToFile.
 struct MetricsOptions {
+  // The form of the text.
   enum class Format {
     // Prometheus text of version 0.0.4.
     kPrometheus,
@@ -29,11 +31,13 @@ struct MetricsOptions {
   Format format = Format::kPrometheus;
   // Names of column families; empty: all. A name that does not exist is InvalidArgument.
   std::vector<std::string> families;
-  // Begins every name. InvalidArgument unless it consists of letters, digits and '_', and does not
-  // begin with a digit.
+  // Beginning of every name; may be empty. InvalidArgument unless it consists of letters, digits
+  // and '_', and does not begin with a digit.
   std::string prefix = "varve_";
-  // Labels of every sample, beside "db" (the database's directory), "cf" and "level".
-  // InvalidArgument for a name with other characters than those of `prefix`, or one of these three.
+  // Labels of every sample, beside those of the library: "db" (the database's directory), "cf",
+  // "level", "quantile", "owner" and "condition". InvalidArgument for a name that is empty, has
+  // other characters than those of `prefix`, begins with a digit, or is one of the first four; the
+  // last two must not be used either.
   std::map<std::string, std::string> labels;
 };
 

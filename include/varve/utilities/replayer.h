@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Makes the calls of a query trace again.
+// A Replayer makes the calls of a query trace again.
 //
 // DB::StartTrace records writes, Get, GetEntity, GetMergeOperands, MultiGet, and Seek and
 // SeekForPrev of all iterators, until DB::EndTrace or DB::Close. A call is recorded before its
@@ -26,12 +26,14 @@ namespace varve {
 class TraceRecord;
 class TraceRecordResult;
 
+// Options of Replayer::Replay.
 struct ReplayOptions {
-  // Threads that make the calls; 0 and 1 are the caller's own, and at most 1024 are allowed.
-  // Several threads may make calls in another order than the trace has.
+  // Number of threads that make the calls, at most 1024 (else InvalidArgument). With 0 or 1 the
+  // calling thread makes them. Several threads may make calls in another order than the trace has.
   uint32_t num_threads = 1;
 
-  // Speed: 2 makes the calls in half of the time that they took; must be positive.
+  // Speed of the replay: with 2 it takes half of the time that the trace took. InvalidArgument
+  // unless positive.
   double fast_forward = 1.0;
 
   ReplayOptions() = default;
@@ -44,8 +46,8 @@ class VARVE_EXPORT Replayer {
  public:
   virtual ~Replayer() = default;
 
-  // Reads the header of the trace, and must be called before anything else; again, it goes back to
-  // the beginning. Corruption: it is no trace. NotSupported: it is of an unknown version.
+  // Reads the header of the trace. Must be called first; a later call goes back to the beginning.
+  // Corruption: the reader has no trace. NotSupported: the trace has an unknown version.
   virtual Status Prepare() = 0;
 
   // Returns when the trace began, in microseconds since 1970; 0 before Prepare.
@@ -55,7 +57,8 @@ class VARVE_EXPORT Replayer {
   // NotSupported: it is of a type that cannot be replayed; the next one can be asked for.
   virtual Status Next(std::unique_ptr<TraceRecord>* record) = 0;
 
-  // Makes one call, at once. `result` may be null.
+  // Makes the call of one record at once, and returns its error, if any. Sets *result, unless
+  // `result` is null, to its outcome.
   virtual Status Execute(const std::unique_ptr<TraceRecord>& record,
                          std::unique_ptr<TraceRecordResult>* result) = 0;
 

@@ -24,6 +24,7 @@ namespace varve {
 
 namespace {
 
+// The results of the opening beneath, until they are handed over.
 struct Opened {
   std::unique_ptr<DB> db;
   std::vector<ColumnFamilyHandle*> handles;
@@ -34,7 +35,8 @@ struct Opened {
   }
 };
 
-// Wraps the families' filters and merge operators in those that know stamps.
+// Fills in, for each family, its lifetime and a descriptor whose filter and merge operator are
+// wrapped in those that know stamps.
 Status MakeFamilies(const std::vector<ColumnFamilyDescriptor>& column_families,
                     const std::vector<int32_t>& ttls, const std::shared_ptr<TtlState>& state,
                     std::vector<ColumnFamilyDescriptor>* wrapped,
@@ -84,8 +86,8 @@ Status DBWithTTL::Open(const DBOptions& db_options, const std::string& dbname,
   std::vector<std::shared_ptr<TtlFamily>> families;
   VARVE_RETURN_IF_ERROR(MakeFamilies(column_families, ttls, state, &wrapped, &families));
   DBOptions used = db_options;
-  // A compaction leaves a deletion in place of an expired value. A SingleDelete that meets it is no
-  // mistake of the program.
+  // A compaction may leave a deletion in place of an expired value. A SingleDelete that meets that
+  // deletion is no error of the program.
   used.enforce_single_del_contracts = false;
   Opened opened;
   if (read_only) {

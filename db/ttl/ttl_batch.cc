@@ -14,7 +14,7 @@ namespace {
 Status AddStamped(const BatchRecord& record, const Slice& stamp, WriteBatch* dst) {
   const Slice value[] = {record.value, stamp};
   switch (record.type) {
-    // Only what is a value or a part of one has a stamp; deletions are for all time.
+    // Values and merge operands get a stamp. Deletions need none, as they do not expire.
     case kTypeValue:
     case kTypeMerge:
       return WriteBatchInternal::AddRecord(dst, record.type, record.column_family,

@@ -10,15 +10,17 @@
 
 namespace varve {
 
-// True if the batch has records that take a stamp, or entities, which StampBatch refuses.
+// True if the batch must go through StampBatch: it has values or merge operands, or entities, which
+// StampBatch refuses.
 inline bool NeedsStamps(const WriteBatch& batch) {
   return batch.HasPut() || batch.HasMerge() || batch.HasPutEntity();
 }
 
 // Appends the records of `batch` to `dst`, which must be empty, with the stamp behind each value
-// and operand. `dst` gets checksums of its records if `batch` has them. Returns NotSupported if a
-// record cannot have a lifetime, and Corruption if the bytes of `batch` are damaged. `dst` is
-// undefined after an error.
+// and operand. `stamp` is in seconds since 1970. `dst` gets checksums of its records if `batch` has
+// them. Returns NotSupported if a record cannot have a lifetime, InvalidArgument if keys have user
+// timestamps, and Corruption if the bytes of `batch` are damaged. `dst` is undefined after an
+// error.
 Status StampBatch(const WriteBatch& batch, uint32_t stamp, WriteBatch* dst);
 
 }  // namespace varve

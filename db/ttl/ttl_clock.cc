@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The clock by which lifetimes are judged. It never goes back, not even over a reopening: an entry
-// that a reader has seen expire must stay expired, although a compaction may not have dropped it
-// yet.
+// The clock never goes back, not even over a reopening: an entry that a reader has seen expire must
+// stay expired, although a compaction may not have dropped it yet.
 //
 //      last_       the latest time that was used; only grows
 //      granted_    saved in the MANIFEST: times up to it may be used without a write
 //      Wall()      the machine's clock, which may be set back or jump
 //
-// A time beyond granted_ is saved first, with a lead (kGrantSeconds), so that one write serves for
-// a while. If saving fails with an error that lasts, the clock goes on all the same and says so
-// once.
+// Before a time beyond granted_ is used, a later one (by kGrantSeconds) is saved, so that one write
+// serves for a while. If saving fails with an error that lasts, the clock goes on all the same, and
+// the LOG says so once.
 
 #include "db/ttl/ttl_clock.h"
 
@@ -38,8 +37,8 @@ uint32_t TtlClock::Wall() const {
   return static_cast<uint32_t>(std::clamp<int64_t>(seconds, 0, UINT32_MAX - 1));
 }
 
-// Continues from the time that the database has saved, which the clock never goes below. If the
-// database is read-only, the clock gets no host, and saves nothing.
+// If the database is read-only, the clock gets no host, and granted_ stays without a limit: it
+// saves nothing.
 void TtlClock::Start(TtlHost* host, bool read_only, std::shared_ptr<Logger> log) {
   const auto saved =
       static_cast<uint32_t>(std::min<uint64_t>(host->SavedTtlClock(), UINT32_MAX - 1));
@@ -70,8 +69,8 @@ void TtlClock::Settle() {
   // From here on a later time needs a new grant, and waits for this lock.
   const uint32_t granted = granted_.exchange(kEarliestStamp, std::memory_order_acq_rel);
   const uint32_t last = last_.load(std::memory_order_acquire);
-  // If it cannot be saved the larger grant stays in the MANIFEST. Then the next opening begins up
-  // to a minute ahead, and waits for the wall clock.
+  // If `last` cannot be saved the larger granted time stays in the MANIFEST. The next opening then
+  // begins up to a minute ahead, and its time stands still until the wall clock has caught up.
   const bool saved = last == granted || host_->SaveTtlClock(last).ok();
   granted_.store(saved ? last : granted, std::memory_order_release);
 }
@@ -105,12 +104,11 @@ uint32_t TtlClock::ForStamps() {
   return std::max(TimeAt(wall), wall);
 }
 
-// Saves a later time, unless another thread does. A failure that passes (Busy, closing) leaves the
-// limit where it is. Any other raises it without a save, so that time does not stand still on a
-// full disk.
+// A failure that passes (Busy, closing) leaves the limit where it is. Any other failure raises it
+// without a save, so that time does not stand still on a full disk.
 uint32_t TtlClock::Grant(uint32_t now) {
-  // Another thread saves, and a reader must not wait for its I/O: it gets the latest time that is
-  // saved already.
+  // While another thread saves, this one does not wait for its I/O: it gets the latest time that is
+  // granted already.
   if (!save_mu_.TryLock()) return std::min(now, granted_.load(std::memory_order_acquire));
   uint32_t granted = granted_.load(std::memory_order_acquire);
   if (now > granted && host_ != nullptr) {

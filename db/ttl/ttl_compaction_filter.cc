@@ -16,12 +16,12 @@ class ChainLookUp {
  public:
   ChainLookUp(const TtlState& state, uint32_t family)
       : db_(state.db()), handle_(state.host()->OpenFamily(family)) {
-    // Compactions look at keys that nobody has asked for.
+    // These look-ups are not for a user, so their blocks do not enter the block cache.
     read_options_.fill_cache = false;
   }
 
-  // True if the newest state of a key with a merge operator is expired. False also where that is
-  // unknown.
+  // True if the key's newest value, with its operands merged, is expired at `horizon`. False also
+  // if that is unknown.
   bool IsExpired(const Slice& key, int32_t ttl, uint32_t horizon) {
     if (handle_ == nullptr) return false;
     Slice value;
@@ -38,9 +38,12 @@ class ChainLookUp {
   PinnableSlice found_;
 };
 
+// Drops the values of one compaction that are expired at `horizon`, and asks the user's filter
+// about the others.
 class TtlCompactionFilter final : public CompactionFilter {
  public:
-  // `horizon` is 0 if nothing may be dropped. The user's filter, made by the factory or given, may
+  // `horizon` is 0 if nothing may be dropped as expired. `chains` is null unless the family has a
+  // merge operator. The user's filter is `made`, from the user's factory, or else `user`; both may
   // be null.
   TtlCompactionFilter(int32_t ttl, uint32_t horizon, std::unique_ptr<ChainLookUp> chains,
                       std::unique_ptr<CompactionFilter> made, const CompactionFilter* user)
@@ -54,7 +57,7 @@ class TtlCompactionFilter final : public CompactionFilter {
   // Snapshots are respected by the horizon: what is expired by it is expired for each of them.
   bool IgnoreSnapshots() const override { return user_ == nullptr || user_->IgnoreSnapshots(); }
 
-  // Entities have no stamps, so they stay, and none can be made.
+  // Entities have no stamps: they are kept, and a user's filter cannot make one.
   Decision FilterV3(int level, const Slice& key, ValueType type, const Slice* stored,
                     const WideColumns* /*columns*/, std::string* new_value,
                     std::vector<std::pair<std::string, std::string>>* new_columns,
@@ -69,11 +72,10 @@ class TtlCompactionFilter final : public CompactionFilter {
       return Decision::kRemove;
     }
     if (user_ == nullptr) return Decision::kKeep;
-    // The user's filter sees what the program wrote, without the stamp. Its change gets the old
-    // stamp back.
+    // The user's filter sees the value as the program wrote it, without the stamp.
     const Decision decision = user_->FilterV4(level, key, type, &value, nullptr, new_value,
                                               new_columns, skip_until, nullptr);
-    // A change of the value does not prolong its life.
+    // A changed value keeps the stamp of the old one: a change does not prolong its life.
     if (decision == Decision::kChangeValue) AppendStamp(new_value, stamp);
     return decision == Decision::kChangeWideColumnEntity ? Decision::kUndetermined : decision;
   }
@@ -99,7 +101,7 @@ TtlCompactionFilterFactory::TtlCompactionFilterFactory(
 
 bool TtlCompactionFilterFactory::ShouldFilterTableFileCreation(
     TableFileCreationReason reason) const {
-  // Expiry alone is no reason to filter the entries of a flush; the user's factory may have others.
+  // Flushes drop no expired entries; they are filtered only if the user's factory asks for it.
   if (reason == TableFileCreationReason::kCompaction) return true;
   return user_filter_ == nullptr && user_factory_ != nullptr &&
          user_factory_->ShouldFilterTableFileCreation(reason);
@@ -109,7 +111,7 @@ bool TtlCompactionFilterFactory::ShouldFilterTableFileCreation(
 std::unique_ptr<CompactionFilter> TtlCompactionFilterFactory::CreateCompactionFilter(
     const CompactionFilter::Context& context) {
   const int32_t ttl = family_->ttl.load(std::memory_order_relaxed);
-  // While the database is being opened there is nobody to ask for snapshots, so nothing expires.
+  // While the database is being opened its snapshots cannot be asked for, so nothing expires.
   const bool ready = ttl > 0 && state_->db() != nullptr;
   const uint32_t horizon = ready ? state_->Horizon() : 0;
   std::unique_ptr<ChainLookUp> chains;

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Drops values in compactions of a family with lifetimes: those that are expired for every reader,
-// and those that the user's own filter drops, which sees values without their stamps.
+// TtlCompactionFilterFactory makes the compaction filters of a family with lifetimes. They drop
+// values that are expired for every reader, and those that the user's own filter drops, which sees
+// values without their stamps.
 //
-// With a merge operator, a value lives as long as the chain on it, of which newer parts may lie in
-// tables and memtables that are not inputs. So a value that is expired by itself is looked up, and
-// dropped only if all of the chain is expired. A writer that adds to the chain meanwhile has a
-// TtlHold, which keeps the horizon before its stamp until the look-up finds what it wrote.
+// With a merge operator, a value lives as long as the chain of operands on it, whose newer parts
+// may lie in tables and memtables that are not inputs. So the key of a value that is expired by
+// itself is looked up, and the value is dropped only if all of its chain is expired. A writer that
+// adds to the chain meanwhile has a TtlHold, which keeps the horizon before its stamp until the
+// look-up finds what it wrote.
 
 #include <memory>
 

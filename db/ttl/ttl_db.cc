@@ -73,8 +73,8 @@ TtlFamily* TtlDb::FamilyOf(ColumnFamilyHandle* handle, Status* s) const {
 
 // ---- Column families ----
 
-// A handle is there after an error, too, if the family was made and only its options could not be
-// written down.
+// A call that creates a family sets the handle even after an error, if the family exists and only
+// the OPTIONS file could not be written.
 void TtlDb::NoteCreated(ColumnFamilyHandle* const* handle,
                         const std::shared_ptr<TtlFamily>& family) {
   if (handle != nullptr && *handle != nullptr) state_->AddFamily((*handle)->GetID(), family);
@@ -193,7 +193,8 @@ Status TtlDb::Merge(const WriteOptions& options, ColumnFamilyHandle* column_fami
                     const Slice& key, const Slice& value) try {
   Status s;
   if (FamilyOf(column_family, &s) == nullptr) return s;
-  const TtlHold hold(state_.get());  // Its time is not later than the stamp.
+  // The time is held before the stamp is made, so that it is not later than the stamp.
+  const TtlHold hold(state_.get());
   const StampedValue stamped(value, state_->clock().ForStamps());
   return db_->Merge(options, column_family, key, stamped.slice());
 } catch (...) {
@@ -226,7 +227,6 @@ uint32_t TtlDb::TimeOf(const ReadOptions& options) {
   return options.snapshot == nullptr ? state_->clock().Now() : state_->TimeOf(*options.snapshot);
 }
 
-// After an error the value is empty.
 Status TtlDb::Show(const TtlFamily& family, uint32_t now, PinnableSlice* value) {
   Slice plain;
   uint32_t stamp = 0;
@@ -248,8 +248,9 @@ Status TtlDb::Get(const ReadOptions& options, ColumnFamilyHandle* column_family,
   const TtlFamily* const family = FamilyOf(column_family, &s);
   if (family == nullptr) return s;
   s = db_->Get(options, column_family, key, value, timestamp);
-  // The time is read after the value: a value that a compaction drops as expired has been expired
-  // for whoever reads the clock later.
+  // The time is read after the value. A compaction drops a value only at a time by which it is
+  // expired, and every later reading of the clock is not before that: a reader that finds the value
+  // judges it like one that comes after the compaction.
   return s.ok() ? Show(*family, TimeOf(options), value) : s;
 }
 
@@ -281,7 +282,7 @@ void TtlDb::MultiGet(const ReadOptions& options, ColumnFamilyHandle* column_fami
   }
 }
 
-// Where something is not known, or goes wrong, the answer is that the key may exist.
+// If something is unknown, or fails, the answer is that the key may exist.
 bool TtlDb::KeyMayExist(const ReadOptions& options, ColumnFamilyHandle* column_family,
                         const Slice& key, std::string* value, std::string* timestamp,
                         bool* value_found) try {
@@ -305,8 +306,6 @@ bool TtlDb::KeyMayExist(const ReadOptions& options, ColumnFamilyHandle* column_f
   return true;
 }
 
-// Leaves in `operands` those that still count, without their stamps, and sets *count to their
-// number. Returns NotFound if the chain is expired as a whole. After an error *count is 0.
 Status TtlDb::ShowOperands(const TtlFamily& family, uint32_t now, PinnableSlice* operands,
                            int* count) {
   const int32_t ttl = family.ttl.load(std::memory_order_relaxed);
@@ -317,7 +316,7 @@ Status TtlDb::ShowOperands(const TtlFamily& family, uint32_t now, PinnableSlice*
     if (!chain.Add(operands[i])) s = NoStamp(family.name);
   }
   if (s.ok() && IsExpired(chain.stamp(), ttl, now)) s = Status::NotFound();
-  // After an error all operands are given up, as if none had been found.
+  // After an error all operands are released, as if none had been found.
   const int first = s.ok() ? static_cast<int>(chain.first()) : found;
   for (int i = first; i < found; ++i) {
     // Operands before the first live one are left out, and the others move to the front.

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// DBWithTTL on an open database: calls that write values put stamps behind them, calls that return
-// values judge the stamps and remove them, and all others go to the database unchanged.
+// TtlDb implements DBWithTTL on an open database: calls that write values append stamps to them,
+// calls that return values judge the stamps and remove them, and all others go to the database
+// unchanged.
 //
 //      Put "v"    -->  TtlDb  -->  DB: "v" + time of writing
 //      Get        <--  TtlDb  <--  DB: stamp + ttl before the reader's time: NotFound, else "v"
 //      compaction filter and merge operator: see the value without the stamp
 //
-// A family's lifetime is not stored with its values, so SetTtl changes the fate of all entries that
-// are already there. PutWithTtl stores a stamp that makes its entry expire after its own lifetime.
+// A family's lifetime is not stored with its values, so SetTtl changes the lifetime of all existing
+// entries. PutWithTtl stores a stamp with which its entry expires after its own lifetime.
 //
 // The stamp lies at the end of the value, where the underlying database does not know of it. So a
 // database opened without lifetimes shows values with their stamps, and values written without
@@ -43,7 +44,7 @@ class TtlDb final : public DBWithTTL {
   // The state may outlive the database, because iterators share it.
   ~TtlDb() override { state_->Stop(); }
 
-  // The clock has stored a time that it may reach; this replaces it by the last one that was used.
+  // Saves the last time that the clock has used, in place of the later one that it was granted.
   Status Close() override {
     state_->clock().Settle();
     return db_->Close();
@@ -167,20 +168,25 @@ class TtlDb final : public DBWithTTL {
                               std::unique_ptr<FileIngestionHandle>* handle) override;
 
  private:
-  // Makes the family of the handle, if there is one, known.
+  // Registers the family of *handle in the state; does nothing if `handle` or *handle is null.
   void NoteCreated(ColumnFamilyHandle* const* handle, const std::shared_ptr<TtlFamily>& family);
   // Returns the error of calls with wide columns.
   static Status NoEntities(const char* call) {
     return Status::NotSupported(std::string("DBWithTTL::") + call,
                                 "lifetimes are of plain values and merge operands");
   }
-  // Returns nullptr, and sets *s, if the handle is null or not of this database.
+  // Returns the family of the handle; nullptr, with *s set, if the handle is null or of another
+  // database.
   TtlFamily* FamilyOf(ColumnFamilyHandle* handle, Status* s) const;
-  // Returns the time by which a read with these options judges, once the database has served it.
+  // Returns the time by which a read with these options judges entries. Must be called after the
+  // database has served the read.
   uint32_t TimeOf(const ReadOptions& options);
-  // Turns a stored value into the one that the user sees.
+  // Removes the stamp of a stored value. Returns NotFound if it is expired at `now`, and Corruption
+  // if it has no stamp; the value is empty then.
   static Status Show(const TtlFamily& family, uint32_t now, PinnableSlice* value);
-  // Turns the stored operands of a key into those that the user sees.
+  // Leaves in `operands` those of the *count stored operands of a key that still count, without
+  // their stamps, and sets *count to their number. Returns NotFound if the chain is expired as a
+  // whole, and Corruption if an operand has no stamp; *count is 0 then.
   static Status ShowOperands(const TtlFamily& family, uint32_t now, PinnableSlice* operands,
                              int* count);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Settle moves the base on to the first entry that is alive, in the direction of the move.
+// Every move of the base is followed by Settle, which skips expired entries.
 
 #include "db/ttl/ttl_iterator.h"
 
@@ -8,8 +8,6 @@
 
 namespace varve {
 
-// Walks from the base iterator's entry on, in the given direction, to the first one that is not
-// expired.
 void TtlIterator::Settle(Way way) {
   status_ = Status::OK();
   valid_ = false;

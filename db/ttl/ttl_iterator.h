@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Iterates over the values that are not expired, without their stamps.
+// TtlIterator iterates over the values that are not expired, and shows them without their stamps.
 //
 //      base_    a:live  b:expired  c:expired  d:live  e:no stamp
 //      Next     a ----------------------------> d ----> invalid, status() is Corruption
@@ -21,11 +21,13 @@
 
 namespace varve {
 
-// One time, that of its view, judges all entries. A value without a stamp ends the walk as
-// Corruption; a seek goes on. Thread safety: none, as of any iterator.
+// All entries are judged by one time, that of the iterator's view. A value without a stamp makes
+// the iterator invalid, with Corruption; a seek clears that. Thread safety: none, as of any
+// iterator.
 class TtlIterator final : public Iterator {
  public:
-  // `base` loads values by itself. The family lives as long as the state.
+  // `base` must load values by itself (allow_unprepared_value is false). `family` lives as long as
+  // `state`. `now` is the time, in seconds since 1970, by which entries are judged.
   TtlIterator(std::unique_ptr<Iterator> base, std::shared_ptr<TtlState> state,
               const TtlFamily* family, uint32_t now)
       : base_(std::move(base)), state_(std::move(state)), family_(family), now_(now) {}
@@ -73,7 +75,8 @@ class TtlIterator final : public Iterator {
   // Direction in which expired entries are passed.
   enum class Way : uint8_t { kForward, kBackward };
 
-  // Skips expired entries, from the position of the base.
+  // Moves the base from its position, in the direction `way`, to the first entry that is not
+  // expired.
   void Settle(Way way);
 
   // Shows stored values, with their stamps.
@@ -86,7 +89,7 @@ class TtlIterator final : public Iterator {
   // The shown value without its stamp; lies in the base.
   Slice value_;
   mutable WideColumns columns_;
-  Status status_;  // Besides the base's.
+  Status status_;  // Corruption for a value without a stamp; other errors are the base's.
 };
 
 }  // namespace varve

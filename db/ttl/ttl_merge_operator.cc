@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Wraps a user's merge operator: values come with stamps, the user's operator sees them without,
-// and the result gets the newest stamp.
+// Values come with stamps, the user's operator sees them without, and the result gets the newest
+// stamp:
 //
 //      operands, oldest first    1@10  2@12  | 3@99  4@100       lifetime 60
 //      TtlChain                  expired     | live              3@99 begins a new chain
 //      result                                  merge(3, 4)@100
 //
-// A partial merge is made only for equal stamps: with others it is not known yet where a chain
-// breaks, as the lifetime may change.
+// A partial merge is made only for equal stamps: for others it is unknown whether the older operand
+// will have counted, as the lifetime may change.
 
 #include "db/ttl/ttl_merge_operator.h"
 
@@ -19,7 +19,6 @@
 
 namespace varve {
 
-// Takes the next newer value. Returns false if it has no stamp; then the chain is unchanged.
 bool TtlChain::Add(const Slice& stored) {
   Slice value;
   uint32_t stamp = 0;
@@ -70,7 +69,7 @@ bool TtlMergeOperator::FullMergeV3(const MergeOperationInputV3& in,
   } else if (auto* const made = std::get_if<std::string>(&result.new_value)) {
     value = std::move(*made);
   } else {
-    return false;  // Entities have no stamps.
+    return false;  // The operator has made an entity, which can have no stamp.
   }
   // The newest stamp of the chain: the merged value lives as long as its youngest part would have.
   AppendStamp(&value, chain.stamp());

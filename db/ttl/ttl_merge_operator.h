@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Wraps a user's merge operator for values with stamps.
+// TtlMergeOperator wraps a user's merge operator for values with stamps.
 //
 // The chain of a key, its base and the operands on it, is evaluated from the oldest to the newest:
 // what was expired when the next operand was written counts as absent, and the result has the
@@ -20,19 +20,20 @@
 
 namespace varve {
 
-// Collects the part of a chain that counts. The values are not copied, and must outlive it. Thread
-// safety: none.
+// Collects those values of a chain that count: the ones after the last gap in which everything
+// before had expired. The values are not copied, and must outlive this object. Thread safety: none.
 class TtlChain {
  public:
   explicit TtlChain(int32_t ttl) : ttl_(ttl) {}
 
-  // Adds the next one, oldest first. Returns false if it has no stamp.
+  // Adds the next newer value, with its stamp. Returns false, with nothing changed, if it has none.
   [[nodiscard]] bool Add(const Slice& stored);
 
   // Returns the index of the first added value that counts. It is 0 for the base, if there is one.
   size_t first() const { return first_; }
   // Returns the values without stamps, from `first` on.
   const std::vector<Slice>& values() const { return values_; }
+  // Returns the newest stamp of these values; 0 if there are none.
   uint32_t stamp() const { return stamp_; }
 
  private:

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The time of writing behind every value and merge operand of a database with lifetimes: four
-// bytes, little-endian, unsigned seconds since 1970. RocksDB's DBWithTTL stores the same.
+// A stamp is the time of writing at the end of every value and merge operand of a database with
+// lifetimes: four bytes, little-endian, unsigned seconds since 1970. RocksDB's DBWithTTL stores the
+// same.
 //
 //      value "abc" written at 1700000000:    61 62 63 | 00 f1 53 65
 //
@@ -23,10 +24,12 @@
 namespace varve {
 
 inline constexpr size_t kStampBytes = 4;
-// May 2013, when the format was introduced. A value with an earlier stamp has no stamp at all.
+// A second in May 2013, when the format was introduced. A value whose last four bytes are an
+// earlier time was written without a stamp.
 inline constexpr uint32_t kEarliestStamp = 1368146402;
 
-// Returns false if the bytes do not end with a stamp.
+// Splits a stored value into the user's value and its stamp. Returns false if the bytes do not end
+// with a stamp; the results are undefined then.
 [[nodiscard]] inline bool SplitStamp(const Slice& stored, Slice* value, uint32_t* stamp) {
   if (stored.size() < kStampBytes) return false;
   *value = Slice(stored.data(), stored.size() - kStampBytes);
@@ -34,14 +37,15 @@ inline constexpr uint32_t kEarliestStamp = 1368146402;
   return *stamp >= kEarliestStamp;
 }
 
-// Puts the stamp behind the value.
+// Appends the stamp to the value.
 inline void AppendStamp(std::string* value, uint32_t stamp) {
   const size_t size = value->size();
   value->resize(size + kStampBytes);
   EncodeFixed<uint32_t>(value->data() + size, stamp);
 }
 
-// A lifetime that is not positive never ends.
+// True if an entry with this stamp is expired at `now`: its lifetime of `ttl` seconds has ended
+// before. A lifetime that is not positive never ends.
 [[nodiscard]] inline bool IsExpired(uint32_t stamp, int32_t ttl, uint32_t now) {
   return ttl > 0 && uint64_t{stamp} + static_cast<uint64_t>(ttl) < now;
 }
@@ -55,7 +59,8 @@ inline Status NoStamp(const std::string& family) {
           "DBWithTTL; write or delete its key, or open the database without lifetimes");
 }
 
-// A copy of a value with its stamp behind it. Short ones need no allocation. Thread safety: none.
+// Holds a copy of a value with its stamp appended. Copies of up to 512 bytes need no allocation.
+// Thread safety: none.
 class StampedValue {
  public:
   StampedValue(const Slice& value, uint32_t stamp) : size_(value.size() + kStampBytes) {

@@ -25,8 +25,8 @@ TtlFamily* TtlState::FindFamily(uint32_t id) const {
   return it == families_.end() ? nullptr : it->second.get();
 }
 
-// The time is read under the lock, so that no horizon comes between it and the hold. The clock may
-// have to write the MANIFEST, so it is asked once before the lock.
+// The time is read under the lock, so that no horizon is computed between the reading and the hold.
+// The clock may have to write the MANIFEST, so it is moved before the lock is taken.
 TtlState::Holds::iterator TtlState::Hold() {
   clock_.Now();
   MutexLock lock(&holds_mu_);
@@ -56,12 +56,12 @@ uint32_t TtlState::TimeOf(const Snapshot& snapshot) const {
   if (VARVE_CANARY(kTtlReadsSnapshotsNow)) return clock_.Last();
   const auto it = snapshots_.find(&snapshot);
   if (it != snapshots_.end()) return *it->second;
-  // The snapshot comes from the database beneath, which notes the wall clock's time.
+  // A snapshot without a hold was taken from the database beneath: it has the wall clock's time.
   return static_cast<uint32_t>(
       std::clamp<int64_t>(snapshot.GetUnixTime(), kEarliestStamp, UINT32_MAX - 1));
 }
 
-// The horizon is the oldest time by which anybody judges, or will judge, entries.
+// The horizon is the oldest time by which entries are judged, now or later.
 uint32_t TtlState::Horizon() {
   // The clock may write the MANIFEST, so it is moved before the lock is taken.
   clock_.Now();

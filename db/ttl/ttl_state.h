@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Holds what reads, writes, merges and compactions of one database with lifetimes share: its clock,
-// its families, and the times that are still in use as views.
+// TtlState is what reads, writes, merges and compactions of one database with lifetimes share: its
+// clock, its families, and the times by which readers and writers still judge entries.
 
 #include <array>
 #include <atomic>
@@ -34,16 +34,19 @@ struct TtlFamily {
 // Compactions and iterators share it, and may outlive the database. Thread safety: any thread.
 class TtlState {
  public:
+  // The state before Start: lifetimes are judged by the time of `wall`.
   explicit TtlState(std::shared_ptr<SystemClock> wall)
       : wall_(std::move(wall)), clock_(wall_.get()) {}
 
-  // Called when the database is open. Both pointers stay valid until Stop.
+  // Must be called once when the database is open, before its background work starts. Both pointers
+  // stay valid until Stop.
   void Start(DB* db, TtlHost* host, bool read_only) {
     clock_.Start(host, read_only, db->GetDBOptions().info_log);
     host_.store(host, std::memory_order_relaxed);
     db_.store(db, std::memory_order_release);
   }
-  // Called when the database is being closed: stores the clock's last time, and ends its saving.
+  // Must be called when the database is being closed: saves the clock's last time, after which
+  // nothing more is saved.
   void Stop() {
     clock_.Settle();
     clock_.Stop();
@@ -51,34 +54,36 @@ class TtlState {
 
   // Returns the clock by which stamps are made and judged.
   TtlClock& clock() { return clock_; }
-  // Returns nullptr while the database is being opened.
+  // Returns the database beneath; null while it is being opened.
   DB* db() const { return db_.load(std::memory_order_acquire); }
   // Returns what the database offers beyond its public calls; null while it is being opened.
   TtlHost* host() const { return host_.load(std::memory_order_relaxed); }
 
-  // --- Families. They stay when they are dropped: ids are not used again.
+  // --- Families. They stay registered when they are dropped: ids are not used again.
+  // Registers the family with this id.
   void AddFamily(uint32_t id, std::shared_ptr<TtlFamily> family);
   // Returns nullptr if no family has this id.
   TtlFamily* FindFamily(uint32_t id) const;
 
   // --- Times that readers and writers still judge by.
   using Holds = std::multiset<uint32_t>;
-  // Notes the present time as one that somebody judges by. Horizon stays at or before it until
-  // Release.
+  // Holds the present time: Horizon stays at or before it until Release.
   Holds::iterator Hold();
+  // Ends a hold.
   void Release(Holds::iterator hold);
   // Ties the time of a Hold to a snapshot: ForgetSnapshot releases both.
   void NoteSnapshot(const Snapshot* snapshot, Holds::iterator hold);
+  // Ends the hold of the snapshot, if there is one.
   void ForgetSnapshot(const Snapshot* snapshot);
-  // Returns the time by which reads through the snapshot judge. The caller has checked that the
-  // snapshot is the database's own.
+  // Returns the time by which reads through the snapshot judge: that at which it was taken. The
+  // caller has checked that the snapshot is the database's own.
   uint32_t TimeOf(const Snapshot& snapshot) const;
   // Returns a time at which expired entries are expired for every present and future reader and
   // writer.
   uint32_t Horizon();
 
  private:
-  // Number of families that are found without a lock.
+  // Families with smaller ids are found without a lock.
   static constexpr uint32_t kQuickFamilies = 64;
 
   const std::shared_ptr<SystemClock> wall_;
@@ -86,7 +91,7 @@ class TtlState {
   std::atomic<DB*> db_{nullptr};
   std::atomic<TtlHost*> host_{nullptr};
 
-  // Copies of the first ids that are read without the lock.
+  // The families with the first ids, for reads without the lock; families_ owns them.
   std::array<std::atomic<TtlFamily*>, kQuickFamilies> quick_{};
   mutable Mutex families_mu_;
   std::map<uint32_t, std::shared_ptr<TtlFamily>> families_ VARVE_GUARDED_BY(families_mu_);
@@ -97,8 +102,8 @@ class TtlState {
   std::map<const Snapshot*, Holds::iterator> snapshots_ VARVE_GUARDED_BY(holds_mu_);
 };
 
-// Keeps a time in use for a merge, from before its stamp is read, which is therefore not earlier
-// than that time, until the merge is visible. The state must outlive it.
+// Holds the present time for a merge, from before its stamp is made until the merge is visible. So
+// the stamp is not earlier than the held time. The state must outlive it.
 class TtlHold {
  public:
   explicit TtlHold(TtlState* state) : state_(state), hold_(state->Hold()) {}

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Makes the call of a trace record on a database.
+// Implements TraceRecord::NewExecutionHandler, whose handler makes the call of a record on a
+// database.
 
 #include <map>
 #include <utility>
@@ -19,7 +20,8 @@ namespace {
 
 using Result = std::unique_ptr<TraceRecordResult>;
 
-// Ends an iterator with what its bounds point to.
+// Holds the bounds of a traced seek, and the read options that point to them; must outlive the
+// iterator that is made with these options.
 struct BoundedSeek {
   explicit BoundedSeek(const IteratorSeekQueryTraceRecord& record)
       : lower(record.GetLowerBound()), upper(record.GetUpperBound()) {
@@ -31,6 +33,8 @@ struct BoundedSeek {
   ReadOptions options;
 };
 
+// Makes the calls of records on a database. Families that records name by ids are found among the
+// given handles.
 class ExecutionHandler final : public TraceRecord::Handler {
  public:
   ExecutionHandler(DB* db, const std::vector<ColumnFamilyHandle*>& handles)
@@ -115,6 +119,7 @@ class ExecutionHandler final : public TraceRecord::Handler {
   }
 
  private:
+  // Sets *family to the handle with this id; InvalidArgument if there is none.
   Status Find(uint32_t id, ColumnFamilyHandle** family) const {
     const auto found = families_.find(id);
     if (found == families_.end()) {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// A call asks on() without a lock, and then Note does the rest under mu_: whether the call is
-// drawn, its bytes, and the call of the user's writer. So records lie in the file in the order in
-// which calls took the lock, each whole. The first error of the writer turns on_ off and is kept
-// for EndTrace.
+// A call asks on() without a lock. Note does the rest under mu_: it decides whether the call
+// belongs to the sample, encodes it, and calls the user's writer. So each record is written as a
+// whole, in the order in which calls locked mu_. The first error of the writer turns on_ off and is
+// kept for EndTrace.
 //
-// Two marks of the thread keep it from waiting for itself. in_writer: the writer, which runs under
-// mu_, may use the database, whose calls would be noted in turn; they are not. in_order: a write
-// that holds the order of writes (WriteOrder, over its whole commit) may make another one in a
-// callback, which goes through.
+// Two thread-local flags keep a thread from waiting for itself. in_writer: the writer, which runs
+// under mu_, may use the database, and the calls that it makes are not recorded. in_order: a write
+// that holds the order of writes (WriteOrder, over its whole commit) may make another write in a
+// callback, which does not lock the order again.
 
 #include "db/trace/query_trace.h"
 
@@ -29,6 +29,7 @@ constexpr uint64_t kFilterBits = kTraceFilterGet | kTraceFilterWrite | kTraceFil
 thread_local bool in_writer = false;
 thread_local bool in_order = false;
 
+// Sets in_writer for a scope.
 class InWriter {
  public:
   InWriter() { in_writer = true; }
@@ -148,8 +149,8 @@ void QueryTrace::NoteWrite(uint32_t count, const Slice& first, const Slice& seco
 
 QueryTrace::WriteOrder::WriteOrder(QueryTrace* trace) {
   if (!trace->preserves_order_.load(std::memory_order_relaxed)) return;
-  // A writer's own writes are not recorded, and others wait for the writer while they hold the
-  // order.
+  // A write of the trace's writer is not recorded, and must not wait for the order: its holder may
+  // be waiting for the writer.
   if (in_order || in_writer) return;
   lock_.emplace(&trace->order_);
   in_order = true;

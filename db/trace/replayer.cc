@@ -5,8 +5,8 @@
 // trace holds up the reader, which would otherwise have the whole trace in memory. With several
 // players, calls that were in order in the trace may run side by side.
 //
-// Whatever a record is, the replay goes on: a call that fails is its result, and a type that cannot
-// be replayed is reported to the callback. Only an error of the file, or damage in it, ends the
+// A record does not end the replay: the error of a call is its result, and a type that cannot be
+// replayed is reported to the callback. Only an error of the file, or damage in it, ends the
 // replay.
 
 #include "db/trace/replayer.h"
@@ -46,10 +46,11 @@ class Pace {
   Pace(uint64_t trace_begin, double speed)
       : trace_begin_(trace_begin), speed_(speed), begin_(std::chrono::steady_clock::now()) {}
 
+  // Sleeps until the record is due; at most a day after the beginning.
   void WaitFor(const TraceRecord& record) const {
     if (record.GetTimestamp() <= trace_begin_) return;
     const double micros = static_cast<double>(record.GetTimestamp() - trace_begin_) / speed_;
-    // A damaged time of a record is no reason to wait for years.
+    // The time of a record may be damaged, so the wait is bounded.
     constexpr double kDay = 24 * 3600 * 1e6;
     const auto due = begin_ + std::chrono::microseconds(std::llround(std::min(micros, kDay)));
     if (due > std::chrono::steady_clock::now()) std::this_thread::sleep_until(due);
@@ -61,7 +62,7 @@ class Pace {
   const std::chrono::steady_clock::time_point begin_;
 };
 
-// Threads that take records from a queue of bounded length.
+// Threads that take records from a queue of bounded length, and call `play` for each.
 class Players {
  public:
   Players(uint32_t threads, std::function<void(const Record&)> play) : play_(std::move(play)) {
@@ -77,6 +78,7 @@ class Players {
   Players(const Players&) = delete;
   Players& operator=(const Players&) = delete;
 
+  // Adds a record to the queue; waits while the queue is full.
   void Add(Record record) {
     const MutexLock lock(&mu_);
     while (queue_.size() >= kQueueMax) room_.Wait();
@@ -84,7 +86,7 @@ class Players {
     work_.Signal();
   }
 
-  // Returns when every record has been played.
+  // Ends the threads; returns when every record has been played.
   void End() {
     {
       const MutexLock lock(&mu_);
@@ -114,7 +116,7 @@ class Players {
   }
 
   const std::function<void(const Record&)> play_;
-  Mutex mu_;  // A leaf.
+  Mutex mu_;  // A leaf: no other lock is taken under it.
   CondVar work_{&mu_};
   CondVar room_{&mu_};
   std::deque<Record> queue_ VARVE_GUARDED_BY(mu_);
@@ -122,6 +124,7 @@ class Players {
   std::vector<std::thread> threads_;
 };
 
+// Replays the records of a reader, which it owns. The reader is used under mu_.
 class DefaultReplayer final : public Replayer {
  public:
   DefaultReplayer(DB* db, const std::vector<ColumnFamilyHandle*>& handles,
@@ -213,7 +216,9 @@ class DefaultReplayer final : public Replayer {
     return state_ == State::kEnded;
   }
 
-  // Hands on all records that are left. Returns OK after the record that ends a trace.
+  // Passes all records that are left to `use`. Returns OK after the record that ends a trace,
+  // otherwise the error that ended it. The callback gets an error for each record that cannot be
+  // replayed.
   template <typename Use>
   Status ForEach(const Callback& callback, Use use) {
     for (;;) {
@@ -229,13 +234,14 @@ class DefaultReplayer final : public Replayer {
     }
   }
 
+  // Executes one record and passes its outcome to the callback, whose exceptions are dropped.
   void Play(const Record& record, const Callback& callback) {
     Result result;
     const Status s = Execute(record, callback ? &result : nullptr);
     if (callback) BestEffort([&] { callback(s, std::move(result)); });
   }
 
-  Mutex mu_;  // over I/O
+  Mutex mu_;  // Held over I/O of the reader.
   const std::unique_ptr<TraceReader> reader_;
   const std::unique_ptr<TraceRecord::Handler> handler_;
   std::atomic<uint64_t> begin_{0};

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Plays a trace: reads records, waits until each is due, and has it executed.
+// MakeReplayer makes the Replayer of DB::NewDefaultReplayer: it reads records, waits until each is
+// due, and executes it.
 
 #include <memory>
 #include <vector>
@@ -12,7 +13,8 @@
 
 namespace varve {
 
-// `reader` is not null. Database and handles must outlive the replayer.
+// Returns a replayer of the trace that `reader` has, which must not be null. Database and handles
+// must outlive it.
 std::unique_ptr<Replayer> MakeReplayer(DB* db, const std::vector<ColumnFamilyHandle*>& handles,
                                        std::unique_ptr<TraceReader> reader);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Writes and reads a trace as a file.
+// Implements the file of a trace: NewFileTraceWriter and NewFileTraceReader.
 
 #include <algorithm>
 #include <string>
@@ -21,6 +21,7 @@ namespace varve {
 
 namespace {
 
+// Appends records to a file.
 class FileTraceWriter final : public TraceWriter {
  public:
   FileTraceWriter(std::shared_ptr<FileSystem> fs, std::unique_ptr<WritableFileWriter> file)
@@ -31,12 +32,13 @@ class FileTraceWriter final : public TraceWriter {
   uint64_t GetFileSize() override { return file_->file_size(); }
 
  private:
-  // Outlives file_: a trace that nobody ended is closed with its database, when the Env that named
-  // the file may be gone.
+  // Is held because it must outlive file_: a trace that was not ended is closed with its database,
+  // and the Env of the file may be destroyed before that.
   const std::shared_ptr<FileSystem> fs_;
   const std::unique_ptr<WritableFileWriter> file_;
 };
 
+// Reads the records of a file one by one, by the sizes in their heads.
 class FileTraceReader final : public TraceReader {
  public:
   FileTraceReader(std::shared_ptr<FileSystem> fs, std::string name, const FileOptions& options)
@@ -66,8 +68,8 @@ class FileTraceReader final : public TraceReader {
   Status Reset() override { return SequentialFileReader::Open(fs_.get(), name_, options_, &file_); }
 
  private:
-  // Appends the next bytes, fewer if the file ends. Takes memory for what is there, not for what a
-  // damaged record says.
+  // Appends the next `bytes` bytes of the file to *data, fewer if the file ends. Memory is
+  // allocated in steps, as the size of a damaged record may be far more than the file has.
   Status Append(uint64_t bytes, std::string* data) {
     constexpr uint64_t kStep = uint64_t{1} << 20;
     while (bytes > 0) {
@@ -83,6 +85,7 @@ class FileTraceReader final : public TraceReader {
     return Status::OK();
   }
 
+  // Returns the error for a file that ends within the record at this offset.
   Status CutAt(uint64_t offset) const {
     return Status::Corruption("trace: " + name_ + " ends within the record at offset " +
                               std::to_string(offset));
@@ -91,7 +94,7 @@ class FileTraceReader final : public TraceReader {
   const std::shared_ptr<FileSystem> fs_;
   const std::string name_;
   const FileOptions options_;
-  std::unique_ptr<SequentialFileReader> file_;  // null: closed
+  std::unique_ptr<SequentialFileReader> file_;  // Null: closed.
 };
 
 Status CheckArguments(const char* call, const Env* env, const void* result) {

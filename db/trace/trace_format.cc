@@ -7,9 +7,10 @@
 //
 //     micros 8 | type 1 | payload size 4 | map 8 | field | field | ...
 //
-// Writing computes the size first and fills one buffer that is used again and again, because calls
-// wait for it. Reading trusts nothing: the fields must be those of the type, must fill the payload
-// exactly, and memory is taken only for bytes that are there.
+// An encoder computes the size of a record first and then fills the caller's buffer, which is
+// reused, because calls of the database wait for it. A decoder trusts no byte: the fields must be
+// those of the type and must fill the payload exactly, and memory is allocated only for bytes that
+// are there.
 
 #include "db/trace/trace_format.h"
 
@@ -57,13 +58,13 @@ constexpr uint64_t Bit(Field field) {
   return uint64_t{1} << field;
 }
 
-// Fills *record with one record whose payload has `payload` bytes. The place is made once, as calls
-// wait for it.
+// Writes one record, whose payload has `payload` bytes, into *record. The string is resized once,
+// for the whole record. The methods append fields; Finish must be called at the end.
 class Encoder {
  public:
   Encoder(uint64_t micros, TraceType type, uint64_t payload, std::string* record)
       : record_(record), bytes_(kRecordHeadBytes + static_cast<size_t>(payload)) {
-    // A varint may need the place of its longest form while it is written.
+    // While a varint is written it may need the room of its longest form.
     record->resize(bytes_ + kMaxVarint32Length);
     at_ = record->data();
     Long(micros);
@@ -83,7 +84,7 @@ class Encoder {
     if (!bytes.empty()) std::memcpy(at_, bytes.data(), bytes.size());
     at_ += bytes.size();
   }
-  // Begins a text that pieces make up.
+  // Begins a text of `size` bytes, which follow in pieces.
   void TextOf(uint64_t size) { at_ = EncodeVarint32(at_, static_cast<uint32_t>(size)); }
   void Text(const Slice& text) {
     TextOf(text.size());
@@ -101,6 +102,7 @@ class Encoder {
   char* at_;
 };
 
+// Returns the bytes of a text of this size with its length.
 uint64_t TextBytes(uint64_t size) {
   return VarintLength(size) + size;
 }
@@ -119,13 +121,14 @@ Status DamagedPayload(const RawRecord& raw) {
                             " does not have the fields that it must have");
 }
 
-// The fields of a payload, as far as they are present.
+// The decoded fields of a payload. `present` has the bits of those that it has.
 struct Payload {
   uint64_t present = 0;
   std::array<uint32_t, kFieldsEnd> numbers{};
   std::array<Slice, kFieldsEnd> texts;
 };
 
+// Bits of the fields that are numbers; the others are texts.
 constexpr uint64_t kNumbers = Bit(kGetFamily) | Bit(kSeekFamily) | Bit(kKeyCount);
 
 // Reads the fields of `present`, in their order. Returns false if they do not fill the payload.
@@ -143,7 +146,8 @@ bool ReadFields(BoundedReader* in, uint64_t present, Payload* payload) {
   return in->AtEnd();
 }
 
-// Version 0.1 has no map: each type has all of its fields.
+// Reads the fields of a record. Returns false if they do not fill its payload. In version 0.1 there
+// is no map: a record has all of the type's fields, which the caller gives.
 bool ReadPayload(const RawRecord& raw, uint32_t minor, uint64_t fields_of_type, Payload* payload) {
   BoundedReader in(raw.payload);
   if (minor >= 2) return ReadFields(&in, in.Fixed64(), payload);
@@ -171,11 +175,13 @@ bool DecodeMultiGet(const Payload& payload, uint64_t micros, std::unique_ptr<Tra
   return true;
 }
 
+// Bits of the fields that a record of some type must have, and of those that it may have.
 struct TypeFields {
   uint64_t required;
   uint64_t optional;
 };
 
+// Returns the fields of a type; none for a type that cannot be replayed.
 TypeFields FieldsOf(TraceType type) {
   switch (type) {
     case kTraceWrite:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The bytes of a query trace, which are RocksDB's (FORMAT.md).
+// Encodes and decodes the records of a query trace, whose format is RocksDB's (FORMAT.md).
 
 #include <cstddef>
 #include <cstdint>
@@ -15,18 +15,18 @@
 
 namespace varve::trace {
 
-// Microseconds since 1970, type, and size of the payload.
+// Bytes before the payload of a record: 8 of the time, 1 of the type, 4 of the payload's size.
 inline constexpr size_t kRecordHeadBytes = 13;
 
-// Set *record to one whole record. Those with keys return InvalidArgument if a record cannot hold
-// them.
+// Set *record to one whole record of a call that was made at `micros`, in microseconds since 1970.
+// InvalidArgument if the keys are too large for a record (4 GiB). Families are given by their ids.
 void EncodeBegin(uint64_t micros, std::string* record);
 void EncodeEnd(uint64_t micros, std::string* record);
 Status EncodeGet(uint64_t micros, uint32_t family, const Slice& key, std::string* record);
 // `type` is that of a seek. Bounds may be null.
 Status EncodeSeek(uint64_t micros, TraceType type, uint32_t family, const Slice& target,
                   const Slice* lower, const Slice* upper, std::string* record);
-// `families` has the id of each key.
+// `families` has the family of each key.
 Status EncodeMultiGet(uint64_t micros, std::span<const uint32_t> families, const Slice* keys,
                       std::string* record);
 // The batch has `count` updates, which are the bytes of `first` and `second`, and sequence number
@@ -34,15 +34,17 @@ Status EncodeMultiGet(uint64_t micros, std::span<const uint32_t> families, const
 Status EncodeWrite(uint64_t micros, uint32_t count, const Slice& first, const Slice& second,
                    std::string* record);
 
+// A record whose payload is not decoded yet.
 struct RawRecord {
-  uint64_t micros = 0;
+  uint64_t micros = 0;  // Time of the call since 1970.
   TraceType type = kTraceNone;
-  Slice payload;  // points into the bytes that were parsed
+  Slice payload;  // Points into the bytes that were parsed.
 };
 
-// Return Corruption if the bytes are not exactly one record, or are no header.
+// Splits the bytes of one record. Returns Corruption if they are not exactly one record.
 Status ParseRecord(const Slice& bytes, RawRecord* record);
-// Sets *minor to 1 or 2. Returns NotSupported for other versions.
+// Sets *minor to the minor version, 1 or 2, of a file with this header. Returns Corruption if the
+// payload is no header, and NotSupported for other versions.
 Status ParseHeader(const Slice& payload, uint32_t* minor);
 // Makes the object of a record in a file of version 0.`minor`. Returns NotSupported for a type that
 // cannot be replayed, and Corruption if the payload is not what the type says.

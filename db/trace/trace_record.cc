@@ -12,6 +12,7 @@ namespace varve {
 
 namespace {
 
+// Returns a slice that owns a copy of the text.
 PinnableSlice Own(const std::string& text) {
   PinnableSlice slice;
   slice.PinSelf(text);

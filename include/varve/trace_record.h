@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The records of a query trace, as objects: one for each traced call.
+// TraceRecord and its subclasses are the records of a query trace as objects, one for each traced
+// call.
 
 #include <cstdint>
 #include <memory>
@@ -52,8 +53,8 @@ class VARVE_EXPORT TraceRecord {
   // Returns when the call was made, in microseconds since 1970.
   virtual uint64_t GetTimestamp() const { return timestamp_; }
 
-  // Handles a record of each type. If `result` is not null, *result is set to what came of it, or
-  // to null.
+  // Handles a record of each type, as by making its call. If `result` is not null, *result is set
+  // to the outcome, or to null.
   class VARVE_EXPORT Handler {
    public:
     virtual ~Handler() = default;
@@ -81,11 +82,13 @@ class VARVE_EXPORT TraceRecord {
   uint64_t timestamp_;
 };
 
+// A record of a call of a DB, in contrast to RocksDB's other kinds of traces.
 class VARVE_EXPORT QueryTraceRecord : public TraceRecord {
  public:
   explicit QueryTraceRecord(uint64_t timestamp) : TraceRecord(timestamp) {}
 };
 
+// A write of a batch.
 class VARVE_EXPORT WriteQueryTraceRecord : public QueryTraceRecord {
  public:
   WriteQueryTraceRecord(PinnableSlice&& write_batch_rep, uint64_t timestamp);
@@ -101,6 +104,7 @@ class VARVE_EXPORT WriteQueryTraceRecord : public QueryTraceRecord {
   PinnableSlice rep_;
 };
 
+// A read of one key: Get, GetEntity or GetMergeOperands.
 class VARVE_EXPORT GetQueryTraceRecord : public QueryTraceRecord {
  public:
   GetQueryTraceRecord(uint32_t column_family_id, PinnableSlice&& key, uint64_t timestamp);
@@ -117,7 +121,7 @@ class VARVE_EXPORT GetQueryTraceRecord : public QueryTraceRecord {
   PinnableSlice key_;
 };
 
-// The bounds of a traced iterator; an empty one is none.
+// A call of an iterator, with the iterator's bounds; an empty bound means that there is none.
 class VARVE_EXPORT IteratorQueryTraceRecord : public QueryTraceRecord {
  public:
   explicit IteratorQueryTraceRecord(uint64_t timestamp) : QueryTraceRecord(timestamp) {}
@@ -135,6 +139,7 @@ class VARVE_EXPORT IteratorQueryTraceRecord : public QueryTraceRecord {
   PinnableSlice upper_;
 };
 
+// A Seek or SeekForPrev.
 class VARVE_EXPORT IteratorSeekQueryTraceRecord : public IteratorQueryTraceRecord {
  public:
   enum SeekType { kSeek = kTraceIteratorSeek, kSeekForPrev = kTraceIteratorSeekForPrev };
@@ -163,7 +168,7 @@ class VARVE_EXPORT IteratorSeekQueryTraceRecord : public IteratorQueryTraceRecor
   PinnableSlice key_;
 };
 
-// The ids and the keys of one MultiGet, one of each for every key.
+// A MultiGet, with the id of a column family for each key.
 class VARVE_EXPORT MultiGetQueryTraceRecord : public QueryTraceRecord {
  public:
   MultiGetQueryTraceRecord(std::vector<uint32_t> column_family_ids,

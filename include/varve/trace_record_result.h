@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Results of traced calls that are made again.
+// TraceRecordResult and its subclasses are the results of traced calls that are made again.
 
 #include <cstdint>
 #include <string>
@@ -19,7 +19,7 @@ class MultiValuesTraceExecutionResult;
 class SingleValueTraceExecutionResult;
 class StatusOnlyTraceExecutionResult;
 
-// Thread safety: constant once it is made.
+// The result of one call. Thread safety: constant once it is made.
 class VARVE_EXPORT TraceRecordResult {
  public:
   explicit TraceRecordResult(TraceType trace_type) : trace_type_(trace_type) {}
@@ -45,7 +45,7 @@ class VARVE_EXPORT TraceRecordResult {
   TraceType trace_type_;
 };
 
-// When a replayed call began and ended, in microseconds since 1970.
+// A result with the times at which the call began and ended, in microseconds since 1970.
 class VARVE_EXPORT TraceExecutionResult : public TraceRecordResult {
  public:
   TraceExecutionResult(uint64_t start_timestamp, uint64_t end_timestamp, TraceType trace_type)
@@ -110,7 +110,8 @@ class VARVE_EXPORT MultiValuesTraceExecutionResult : public TraceExecutionResult
   std::vector<std::string> values_;
 };
 
-// The result of a seek. Key and value are empty unless it is valid.
+// The result of a seek: whether the iterator is valid after it, its status, key and value. Key and
+// value are empty unless it is valid.
 class VARVE_EXPORT IteratorTraceExecutionResult : public TraceExecutionResult {
  public:
   IteratorTraceExecutionResult(bool valid, Status status, PinnableSlice&& key,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lists the metrics: each name, unit and help stands here once.
+// Lists the metrics: the one place of each name, unit and help.
 
 #include "db/metrics/metrics_list.h"
 

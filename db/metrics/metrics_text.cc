@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
+// The three formats of a sample, where p is the prefix:
+//
 //       Prometheus      # HELP p_x_total ...    # TYPE p_x_total counter     p_x_total{db="d"} 1
 //       OpenMetrics     # HELP p_x ...          # TYPE p_x counter           p_x_total{db="d"} 1
 //                       and "# EOF" at the end, without which the text counts as cut off
 //       JSON            {"name": "p_x_total", "type": "counter", "labels": {"db": "d"}, "value": 1}
 //
-// (p is the prefix.) Labels of the metric come before those of the options, which are the same for
-// all lines.
+// Labels of the metric come before those of the options, which are the same for all lines.
 
 #include "db/metrics/metrics_text.h"
 
@@ -22,15 +23,16 @@ namespace {
 // These are in the order of MetricsText::Type.
 constexpr const char* kTypeNames[] = {"counter", "gauge", "summary"};
 
-// Appends a number, whole ones without a point. JSON has no form for infinities and NaN.
+// Appends a number, which must be finite, because JSON has no form for infinities and NaN. Whole
+// numbers have no decimal point.
 void AppendNumber(double value, std::string* out) {
-  // Whole numbers keep all of their digits up to 2^53, which nine would round.
+  // A whole number is written with all of its digits, where nine significant ones would round it.
   const bool whole = std::abs(value) < 1e18 && std::floor(value) == value;
   out->append(whole ? FixedDigits(value, 0) : SignificantDigits(value, 9));
 }
 
-// Appends text in quotes. Bytes that are not printable become hexadecimal, so that the text is
-// valid UTF-8 and one line, whatever a family or a directory is called.
+// Appends text in quotes. Bytes other than printable ASCII are escaped in hexadecimal, so that the
+// text is valid UTF-8 and one line, whatever the name of a family or a directory is.
 void AppendQuoted(std::string_view text, bool json, std::string* out) {
   out->push_back('"');
   for (const char c : text) {
@@ -40,8 +42,8 @@ void AppendQuoted(std::string_view text, bool json, std::string* out) {
       out->push_back(c);
     } else if (byte < 0x20 || byte >= 0x7f) {
       char escape[8];
-      // JSON has an escape for each byte. The other forms have none for these, so they are shown as
-      // in a URL.
+      // JSON has an escape for each byte. The other formats have none for these bytes, which are
+      // escaped as in a URL.
       std::snprintf(escape, sizeof(escape), json ? "\\u%04x" : "%%%02x",
                     static_cast<unsigned>(byte));
       out->append(escape);
@@ -59,7 +61,8 @@ void MetricsText::Begin(Type type, std::string_view name, std::string_view help)
   name_ = options_.prefix;
   name_ += name;
   if (json()) return;
-  // OpenMetrics names a counter without the suffix of its samples, the older form with it.
+  // In OpenMetrics the name of a counter has no "_total", which its samples have; in Prometheus's
+  // older format it has.
   const bool suffix =
       type == Type::kCounter && options_.format == MetricsOptions::Format::kPrometheus;
   const std::string shown = suffix ? name_ + "_total" : name_;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The text is collected in pieces, each from one hold of the mutex or from none, so that a scrape
-// never holds up writers for long. Figures of different pieces may differ by what has happened
-// meanwhile; those of one family's levels belong together.
-
 // Reads the metrics of a database and writes them as text.
+//
+// The values are read in pieces, each in one hold of the DB mutex or in none, so that a scrape
+// never holds up writers for long. Values of different pieces may be of different moments; those of
+// one family's levels are of one moment.
 
 #include <algorithm>
 #include <cctype>
@@ -40,6 +40,7 @@ bool IsName(std::string_view name) {
          std::isdigit(static_cast<unsigned char>(name.front())) == 0;
 }
 
+// Returns InvalidArgument for a prefix or a label whose name cannot be used.
 Status CheckOptions(const MetricsOptions& options) {
   if (!options.prefix.empty() && !IsName(options.prefix)) {
     return Status::InvalidArgument("MetricsOptions::prefix is not a name", options.prefix);
@@ -53,6 +54,7 @@ Status CheckOptions(const MetricsOptions& options) {
   return Status::OK();
 }
 
+// Converts times to seconds; other values are unchanged.
 double InBaseUnit(MetricUnit unit, double value) {
   if (unit == MetricUnit::kMicros) return value / 1e6;
   return unit == MetricUnit::kNanos ? value / 1e9 : value;
@@ -60,7 +62,8 @@ double InBaseUnit(MetricUnit unit, double value) {
 
 using Families = std::vector<std::shared_ptr<ColumnFamily>>;
 
-// Finds the families that the options name.
+// Sets *families to those that the options name, without dropped ones; InvalidArgument if a name
+// does not exist.
 Status ChooseFamilies(Engine* e, const MetricsOptions& options, Families* families) {
   DbLock lock(&e->state.mu);
   for (const auto& [id, family] : e->state.families.all()) {
@@ -111,6 +114,7 @@ class Collection {
     return {{"db", e_.context.name()}, {"cf", families_[i]->name()}};
   }
 
+  // Writes the tickers and histograms of DBOptions::statistics, if it is set.
   void WriteOfStatistics() {
     const Statistics* const statistics = e_.context.statistics();
     if (statistics == nullptr) return;
@@ -135,12 +139,11 @@ class Collection {
   void WriteGauges() {
     for (const PropertyMetric& row : GaugeMetrics()) {
       text_.Begin(Type::kGauge, row.name, row.help);
-      // A metric of the database is asked of any one family.
+      // A metric of the database is read through one family, which may be any.
       const size_t families = row.scope == MetricScope::kDatabase ? 1 : families_.size();
       for (size_t i = 0; i < std::min(families, families_.size()); i++) {
         uint64_t value = 0;
-        // A property that does not exist for a family, as one of a cache that it lacks, has no
-        // sample.
+        // A family without the property, as one without a blob cache, has no sample.
         if (!GetNumberProperty(&e_, families_[i].get(), *row.property, &value)) continue;
         text_.Sample(row.scope == MetricScope::kDatabase ? OfDatabase() : OfFamily(i),
                      InBaseUnit(row.unit, static_cast<double>(value)));
@@ -148,7 +151,7 @@ class Collection {
     }
   }
 
-  // The commit path and the logs count these without Statistics.
+  // Writes counters of writes, which the commit path and the logs count even without Statistics.
   void WriteWrites() {
     CommitTotals writes;
     uint64_t syncs = 0;
@@ -186,6 +189,7 @@ class Collection {
         static_cast<double>(e_.context.MonotonicMicros() - e_.context.open_micros()) / 1e6);
   }
 
+  // Writes a metric of the database that has one sample.
   void One(Type type, const char* name, const char* help, uint64_t value) {
     text_.Begin(type, name, help);
     text_.Sample(OfDatabase(), static_cast<double>(value));
@@ -224,6 +228,7 @@ class Collection {
     }
   }
 
+  // Writes a counter with one sample for each family: value(row).
   template <typename Value>
   void OfFamilies(const std::vector<FamilyRow>& rows, const char* name, const char* help,
                   const Value& value) {
@@ -280,6 +285,7 @@ class Collection {
              [](const LevelRow& row) { return static_cast<double>(row.work.micros) / 1e6; });
   }
 
+  // Writes a metric with one sample for each level of each family: value(row).
   template <typename Value>
   void OfLevels(const std::vector<LevelRow>& rows, Type type, const char* name, const char* help,
                 const Value& value) {

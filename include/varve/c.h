@@ -7,17 +7,16 @@
 //
 // Conventions:
 //   Errors    are malloc'ed texts. A function that can fail takes `char** errptr` last. *errptr
-//   must
-//             be null or such a text when it is called; a failure frees the old text and stores the
-//             new one, success leaves it unchanged. A null errptr drops the error.
+//             must be null or such a text when it is called; a failure frees the old text and
+//             stores the new one, success leaves it unchanged. A null errptr drops the error.
 //   Results   that are malloc'ed, and errors, are released with rocksdb_free. Handles are released
 //             with their own ..._destroy or ..._close function, all of which accept null.
 //   Arguments must not be null unless documented. Null handles are reported through errptr, if
-//   there
-//             is one, with the function's name; otherwise the function does nothing or returns null
-//             or 0. Setters of options accept null for "none" where RocksDB's do. After other
-//             nulls, for instance a null comparator, opening with the options fails and names the
-//             setter; so does a null in place of a handle that this thread failed to make.
+//             there is one, with the function's name; otherwise the function does nothing or
+//             returns null or 0. Setters of options accept null for "none" where RocksDB's do.
+//             After other nulls, for instance a null comparator, opening with the options fails and
+//             names the setter; so does a null in place of a handle that this thread failed to
+//             make.
 //   Owners    Options that were given a handle of a merge operator, prefix, filter policy, filter
 //             factory or listener own it, together with the databases opened with them. The caller
 //             may, but need not, destroy the handle while one of them holds it. Handles of

@@ -192,8 +192,8 @@ VARVE_C_STORED void rocksdb_size_approximation_options_set_include_blob_files(ro
 VARVE_C_STORED unsigned char rocksdb_size_approximation_options_get_include_blob_files(rocksdb_size_approximation_options_t*);
 // clang-format on
 
-// `managed` (RocksDB 7) is ignored, as in RocksDB. request_id is stored for traces, which do not
-// exist.
+// `managed` (RocksDB 7) is ignored, as in RocksDB. request_id has no effect: traces do not record
+// it.
 VARVE_C_STORED void rocksdb_readoptions_set_managed(rocksdb_readoptions_t* options,
                                                     unsigned char value);
 VARVE_C_STORED void rocksdb_readoptions_clear_request_id(rocksdb_readoptions_t* options);

@@ -282,7 +282,7 @@ VARVE_C_API void rocksdb_transaction_delete(rocksdb_transaction_t* transaction, 
 // allowed.
 VARVE_C_API void rocksdb_transaction_destroy(rocksdb_transaction_t* transaction);
 // Return a copy of the value, and keep others from changing the key before the transaction ends;
-// in an optimistic transaction the commit checks that nobody has. With exclusive 0, others may
+// in an optimistic transaction the commit checks that none has. With exclusive 0, others may
 // lock it for reading, too.
 VARVE_C_API char* rocksdb_transaction_get_for_update_cf(rocksdb_transaction_t* transaction,
                                                         const rocksdb_readoptions_t* options,

@@ -229,7 +229,7 @@ enum {
   rocksdb_block_based_k_all_pinning_tier = 3
 };
 
-// Says which data approximate sizes include. There are no blob files.
+// Says which data approximate sizes include; bits may be combined. Blob files are never included.
 enum {
   rocksdb_size_approximation_flags_none = 0,
   rocksdb_size_approximation_flags_include_memtable = 1 << 0,

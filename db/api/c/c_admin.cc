@@ -35,6 +35,7 @@ struct RangeArguments {
   const size_t* limit_sizes;
 };
 
+// Sets sizes[i] to the approximate bytes of the i-th range.
 Status ApproximateSizes(DB* db, ColumnFamilyHandle* family,
                         const varve::SizeApproximationOptions& options, const RangeArguments& args,
                         uint64_t* sizes) {
@@ -53,7 +54,7 @@ Status ApproximateSizes(DB* db, ColumnFamilyHandle* family,
   return db->GetApproximateSizes(options, family, ranges.data(), args.count, sizes);
 }
 
-// Compaction cannot return an error to C: callers see it in the database's log and its state.
+// Runs DB::CompactRange. Its error is dropped, as these functions have no errptr; the LOG has it.
 void Compact(rocksdb_t* db, const rocksdb_column_family_handle_t* family, bool is_default,
              const rocksdb_compactoptions_t* options, const OptionalKey& start,
              const OptionalKey& limit) {
@@ -68,6 +69,7 @@ void Compact(rocksdb_t* db, const rocksdb_column_family_handle_t* family, bool i
   });
 }
 
+// Returns a malloc'ed copy of the property's text; null if it has none.
 char* Property(rocksdb_t* db, ColumnFamilyHandle* family, const char* name) {
   if (db == nullptr || family == nullptr || name == nullptr) return nullptr;
   return Try([&]() -> char* {

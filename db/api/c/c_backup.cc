@@ -112,6 +112,7 @@ struct rocksdb_backup_engine_t {
 
 namespace {
 
+// Opens an engine that writes. Returns null, with the error in *errptr, after a failure.
 rocksdb_backup_engine_t* OpenWriter(const BackupEngineOptions& options, varve::Env* env,
                                     char** errptr) {
   rocksdb_backup_engine_t* handle = nullptr;
@@ -142,6 +143,7 @@ void RunOnWriter(rocksdb_backup_engine_t* engine, char** errptr, Body body,
   Run(errptr, checked, call);
 }
 
+// Makes a backup with the metadata. Sets *backup_id, unless that is null, to its number.
 void CreateBackup(rocksdb_backup_engine_t* engine, rocksdb_t* db,
                   const CreateBackupOptions* options, const Slice& metadata, uint32_t* backup_id,
                   char** errptr, const char* call) {

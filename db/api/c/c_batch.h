@@ -124,6 +124,7 @@ using DeleteFunction = void (*)(void*, const char*, size_t);
 // Passes updates of the default family to callbacks. An update of another kind or family ends it.
 void IteratePlain(const WriteBatch& batch, void* state, PutFunction put, DeleteFunction deleted);
 
+// Does WriteBatch::UpdateTimestamps with a C callback for the sizes, which must not be null.
 Status UpdateTimestamps(WriteBatch* batch, const Slice& ts, void* state,
                         size_t (*get_ts_size)(void*, uint32_t));
 

@@ -73,8 +73,7 @@ class CallbackComparator final : public Comparator {
   int Compare(const Slice& a, const Slice& b) const override {
     return compare_(state_.get(), a.data(), a.size(), b.data(), b.size());
   }
-  // Without timestamps none of the two further callbacks is needed: all timestamps are empty and
-  // equal.
+  // Without timestamps the two further callbacks are null: all timestamps are empty and equal.
   int CompareTimestamp(const Slice& a, const Slice& b) const override {
     if (compare_ts_ == nullptr) return 0;
     return compare_ts_(state_.get(), a.data(), a.size(), b.data(), b.size());
@@ -103,6 +102,7 @@ class CallbackComparator final : public Comparator {
 using FilterFunction = unsigned char (*)(void*, int, const char*, size_t, const char*, size_t,
                                          char**, size_t*, unsigned char*);
 
+// A compaction filter that calls a C function; its copies share the state.
 class CallbackCompactionFilter final : public CompactionFilter {
  public:
   CallbackCompactionFilter(void* state, Destructor destructor, FilterFunction filter,
@@ -142,6 +142,7 @@ class CallbackCompactionFilter final : public CompactionFilter {
 using CreateFilterFunction = rocksdb_compactionfilter_t* (*)(void*,
                                                              rocksdb_compactionfiltercontext_t*);
 
+// A factory that calls a C function to make filters.
 class CallbackFilterFactory final : public CompactionFilterFactory {
  public:
   CallbackFilterFactory(void* state, Destructor destructor, CreateFilterFunction create,
@@ -168,6 +169,7 @@ class CallbackFilterFactory final : public CompactionFilterFactory {
 using TransformFunction = char* (*)(void*, const char*, size_t, size_t*);
 using InDomainFunction = unsigned char (*)(void*, const char*, size_t);
 
+// A prefix extractor that calls C functions.
 class CallbackTransform final : public SliceTransform {
  public:
   CallbackTransform(void* state, Destructor destructor, TransformFunction transform,
@@ -220,6 +222,7 @@ class OperandArrays {
   std::vector<size_t> sizes_;
 };
 
+// A merge operator that calls C functions.
 class CallbackMergeOperator final : public MergeOperator {
  public:
   CallbackMergeOperator(void* state, Destructor destructor, FullMergeFunction full_merge,

@@ -27,6 +27,7 @@ struct rocksdb_change_stream_t {
 
 namespace {
 
+// Returns the number of the C enum for the kind of a record.
 int KindOf(const ChangeRecord& record) {
   switch (record.kind) {
     case ChangeRecord::Kind::kNothing:

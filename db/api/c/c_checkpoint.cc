@@ -26,6 +26,7 @@ using varve::c::TryVoid;
 
 namespace {
 
+// Returns an object that makes checkpoints of the database; null after an error.
 rocksdb_checkpoint_t* CheckpointOf(rocksdb_t* db, char** errptr, const char* call) {
   rocksdb_checkpoint_t* made = nullptr;
   RunOnDb(

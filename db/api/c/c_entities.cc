@@ -28,7 +28,7 @@ using varve::c::StoreSize;
 // Shows columns that it holds, or those of an iterator.
 struct rocksdb_widecolumns_t {
   PinnableWideColumns rep;
-  WideColumns of_iterator;  // shown if there are any
+  WideColumns of_iterator;  // Shown instead if there are any.
 
   [[nodiscard]] const WideColumns& shown() const {
     return of_iterator.empty() ? rep.columns() : of_iterator;
@@ -37,7 +37,7 @@ struct rocksdb_widecolumns_t {
 
 namespace {
 
-// The columns of a call, as it gives them.
+// The columns of a call as C passes them: parallel arrays.
 struct GivenColumns {
   size_t count;
   const char* const* names;
@@ -67,6 +67,7 @@ Status PutGiven(const GivenColumns& given, const PutColumns& put) {
   return s.ok() ? put(columns) : s;
 }
 
+// Puts an entity of the given columns into the database.
 void Put(rocksdb_t* db, const rocksdb_writeoptions_t* options,
          const rocksdb_column_family_handle_t* family, const Slice& key, const GivenColumns& given,
          char** errptr, const char* call) {
@@ -81,6 +82,7 @@ void Put(rocksdb_t* db, const rocksdb_writeoptions_t* options,
       call);
 }
 
+// Adds an entity of the given columns to a batch of either kind.
 template <typename Batch>
 void PutInto(Batch* batch, const rocksdb_column_family_handle_t* family, const Slice& key,
              const GivenColumns& given, char** errptr, const char* call) {
@@ -102,6 +104,7 @@ Status Give(const Status& s, PinnableWideColumns columns, rocksdb_widecolumns_t*
   return *result == nullptr ? Status::MemoryLimit() : Status::OK();
 }
 
+// Returns the columns of a key; null if it is missing, or after an error.
 rocksdb_widecolumns_t* Get(rocksdb_t* db, const rocksdb_readoptions_t* options,
                            const rocksdb_column_family_handle_t* family, const Slice& key,
                            char** errptr, const char* call) {
@@ -126,6 +129,8 @@ Slice ValueOf(const varve::WideColumn& column) {
   return column.value();
 }
 
+// Returns the name or the value, as `part` says, of the column with this index, and stores its
+// length. Null, with the length 0, if there is no such column.
 const char* PartOf(const rocksdb_widecolumns_t* columns, size_t index, size_t* size,
                    Slice (*part)(const varve::WideColumn& column)) {
   const bool exists = columns != nullptr && index < columns->shown().size();

@@ -69,6 +69,7 @@ void rocksdb_livefiles_add(rocksdb_livefiles_t* files, rocksdb_livefile_t* livef
 
 namespace {
 
+// Sets a bound to a copy of the key; a null key removes it.
 void SetBound(std::optional<std::string>* place, const char* key, size_t size) {
   TryVoid([&] {
     place->reset();
@@ -82,15 +83,16 @@ const char* KeyOrNull(const std::optional<std::string>& key, size_t* size) {
 
 using MetaOptions = rocksdb_column_family_metadata_options_t;
 
+// True if the file's range of keys and that of the options overlap.
 bool IsWanted(const varve::SstFileMetaData& file, const MetaOptions& options,
               const varve::Comparator& order) {
-  // A file is wanted if its range and that of the options have a key in common.
   if (options.start_key.has_value() && order.Compare(file.largestkey, *options.start_key) < 0) {
     return false;
   }
   return !options.end_key.has_value() || order.Compare(file.smallestkey, *options.end_key) <= 0;
 }
 
+// Returns the part of a family's metadata that the options select, with sums over that part.
 varve::ColumnFamilyMetaData PartOf(const varve::ColumnFamilyMetaData& all,
                                    const MetaOptions& options, const varve::Comparator& order) {
   uint64_t size = 0;
@@ -114,6 +116,7 @@ varve::ColumnFamilyMetaData PartOf(const varve::ColumnFamilyMetaData& all,
   return part;
 }
 
+// Returns the selected metadata of an open family; null for null arguments or without memory.
 rocksdb_column_family_metadata_t* MetadataOf(rocksdb_t* db, varve::ColumnFamilyHandle* family,
                                              const MetaOptions* options) {
   if (db == nullptr || family == nullptr || options == nullptr) return nullptr;
@@ -182,6 +185,8 @@ void rocksdb_compaction_options_set_canceled(rocksdb_compaction_options_t* optio
 
 namespace {
 
+// Sets *list to malloc'ed copies of the names, and *count to their number; both may be null. After
+// MemoryLimit they are null and 0.
 Status GiveNames(const std::vector<std::string>& names, char*** list, size_t* count) {
   // A caller may want only the number of files.
   StoreSize(count, names.size());
@@ -199,6 +204,7 @@ Status GiveNames(const std::vector<std::string>& names, char*** list, size_t* co
   return Status::MemoryLimit();
 }
 
+// Arguments of a compaction of chosen files, as C passes them.
 struct FilesToCompact {
   const char* const* names;
   size_t count;
@@ -206,6 +212,7 @@ struct FilesToCompact {
   int output_path_id;
 };
 
+// Runs DB::CompactFiles. `info` may be null.
 Status CompactTheFiles(DB* db, varve::ColumnFamilyHandle* family, const CompactionOptions& options,
                        const FilesToCompact& files, std::vector<std::string>* outputs,
                        rocksdb_compactionjobinfo_t* info) {

@@ -65,6 +65,7 @@ char* CopyFound(size_t* vallen, char** errptr, const char* call, Read read) {
   return copy;
 }
 
+// Returns a malloc'ed copy of the value that the batch alone has for the key; null if it has none.
 char* GetFromBatch(rocksdb_writebatch_wi_t* batch, const rocksdb_options_t* options,
                    const rocksdb_column_family_handle_t* family, const Slice& key, size_t* vallen,
                    char** errptr, const char* call = __builtin_FUNCTION()) {
@@ -76,6 +77,7 @@ char* GetFromBatch(rocksdb_writebatch_wi_t* batch, const rocksdb_options_t* opti
   });
 }
 
+// Reads a key from the batch and the database together.
 Status Read(rocksdb_writebatch_wi_t* batch, rocksdb_t* db, const rocksdb_readoptions_t* options,
             const rocksdb_column_family_handle_t* family, const Slice& key, PinnableSlice* value) {
   Status s = CheckHandles(batch, family);
@@ -85,6 +87,7 @@ Status Read(rocksdb_writebatch_wi_t* batch, rocksdb_t* db, const rocksdb_readopt
   return batch->rep.GetFromBatchAndDB(db->rep.get(), options->rep, Family(family), key, value);
 }
 
+// Does Read, and returns a malloc'ed copy of the value; null if there is none.
 char* GetFromBatchAndDB(rocksdb_writebatch_wi_t* batch, rocksdb_t* db,
                         const rocksdb_readoptions_t* options,
                         const rocksdb_column_family_handle_t* family, const Slice& key,
@@ -97,6 +100,7 @@ char* GetFromBatchAndDB(rocksdb_writebatch_wi_t* batch, rocksdb_t* db,
   });
 }
 
+// Does Read, and returns a handle that holds the value; null if there is none.
 rocksdb_pinnableslice_t* GetPinned(rocksdb_writebatch_wi_t* batch, rocksdb_t* db,
                                    const rocksdb_readoptions_t* options,
                                    const rocksdb_column_family_handle_t* family, const Slice& key,
@@ -130,7 +134,8 @@ std::unique_ptr<Iterator> TakeOver(std::unique_ptr<rocksdb_iterator_t> handle) {
   return base;
 }
 
-// `options` is null if the function has none.
+// Returns an iterator over the batch and the base, or one that has only an error; null without
+// memory. Takes the base over in every case. `options` is null if the function has none.
 rocksdb_iterator_t* IteratorWithBase(rocksdb_writebatch_wi_t* batch,
                                      rocksdb_iterator_t* base_iterator,
                                      const rocksdb_column_family_handle_t* family,
@@ -154,6 +159,7 @@ rocksdb_iterator_t* IteratorWithBase(rocksdb_writebatch_wi_t* batch,
   });
 }
 
+// Returns an iterator with the error that the options are null, and destroys the base.
 rocksdb_iterator_t* WithoutOptions(rocksdb_iterator_t* base_iterator) {
   const std::unique_ptr<rocksdb_iterator_t> base(base_iterator);
   return varve::c::Try([&] {

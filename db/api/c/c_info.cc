@@ -40,6 +40,7 @@ const varve::LiveFileMetaData* FileAt(const rocksdb_livefiles_t* files, int inde
   return position < files->rep.size() ? &files->rep[position] : nullptr;
 }
 
+// Returns the bytes of a file's key and stores their length; null and 0 if there is no file.
 const char* KeyOf(const varve::LiveFileMetaData* file, const std::string& key, size_t* size) {
   StoreSize(size, file == nullptr ? 0 : key.size());
   return file == nullptr ? nullptr : key.data();
@@ -47,6 +48,7 @@ const char* KeyOf(const varve::LiveFileMetaData* file, const std::string& key, s
 
 const std::string kNoKey;
 
+// Returns the metadata of an open family; null for null arguments or without memory.
 rocksdb_column_family_metadata_t* Metadata(rocksdb_t* db, varve::ColumnFamilyHandle* family) {
   if (db == nullptr || family == nullptr) return nullptr;
   return Try([&] {

@@ -23,6 +23,7 @@ const typename List::value_type* At(const List& list, size_t pos) {
 
 using Tables = varve::TablePropertiesCollection;
 
+// Returns the place of the table with this number, in the order of names.
 Tables::const_iterator TableAt(const rocksdb_compactionjobinfo_t* info, size_t pos) {
   const Tables& tables = Look(info)->table_properties;
   // A position beyond the last table gives the end, which is shown as null.

@@ -106,6 +106,7 @@ const char* rocksdb_options_get_daily_offpeak_time_utc(rocksdb_options_t* option
 
 namespace {
 
+// Makes an opening refuse the table factory that the function `call` sets.
 void RefuseTables(rocksdb_options_t* options, const char* call = __builtin_FUNCTION()) {
   if (options == nullptr) return;
   TryVoid([&] {

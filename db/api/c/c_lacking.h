@@ -28,19 +28,20 @@ struct LackingOption {
 // Thread safety: that of the options handle, with which it is copied.
 class LackingOptions {
  public:
-  // `option` must live for ever.
+  // Sets the value of an option, which must live for ever.
   void Set(const LackingOption& option, AnyNumber value) { values_[&option] = value; }
+  // Returns the value that was set last, or else the option's default.
   AnyNumber Get(const LackingOption& option) const {
     const auto found = values_.find(&option);
     return found == values_.end() ? option.default_value : found->second;
   }
 
-  // Notes that an option was set which is not a number: opening refuses `name` until it is allowed
-  // again.
+  // Records that an option was set which is not a number, or takes that back. In between an opening
+  // refuses `name`.
   void Refuse(const std::string& name) { refused_[name] = {}; }
   void Allow(const std::string& name) { refused_.erase(name); }
 
-  // Notes that `function` got a null handle, or clears that note.
+  // Records if `function` got a null handle in its last call. After a null an opening refuses it.
   void NoteHandle(const char* function, bool is_null) {
     if (is_null) {
       refused_[function] = "null handle";

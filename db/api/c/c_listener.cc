@@ -13,6 +13,7 @@ using varve::c::ShowMutable;
 
 namespace {
 
+// The arguments of rocksdb_eventlistener_create.
 struct Callbacks {
   void* state;
   void (*destructor)(void*);
@@ -43,6 +44,7 @@ class Borrowed {
   rocksdb_t handle_;
 };
 
+// Passes the events of a database to C callbacks, and calls their destructor at the end.
 class CallbackListener final : public varve::EventListener {
  public:
   explicit CallbackListener(const Callbacks& callbacks) : call_(callbacks) {}

@@ -183,6 +183,7 @@ uint64_t rocksdb_perfcontext_metric(rocksdb_perfcontext_t* context, int metric) 
 
 namespace {
 
+// Returns the metrics of the database as a malloc'ed text of this format; null after an error.
 char* Metrics(rocksdb_t* db, varve::MetricsOptions::Format format, char** errptr,
               const char* call = __builtin_FUNCTION()) {
   std::string text;

@@ -22,6 +22,7 @@ void rocksdb_envoptions_set_rate_limiter(rocksdb_envoptions_t* options,
 
 namespace {
 
+// Ingests the files of a C list of names.
 Status Ingest(DB* db, varve::ColumnFamilyHandle* family, const char* const* file_list,
               size_t list_len, const IngestExternalFileOptions& options) {
   if (file_list == nullptr && list_len != 0) return NullArgument("file_list");

@@ -80,6 +80,7 @@ void RunOnKeys(rocksdb_t* db, const rocksdb_readoptions_t* options, size_t n, Va
   if (!failure.ok()) FailAll(failure, n, values, sizes, errs, call);
 }
 
+// Sets, for each key, the malloc'ed value and its length, or null, and its error or null.
 void CopyResults(const Batch& batch, char** values, size_t* sizes, char** errs) {
   VARVE_ASSERT(batch.keys.size() == batch.values.size());
   for (size_t i = 0; i < batch.values.size(); ++i) {
@@ -147,13 +148,14 @@ std::string* TimestampsOf(Batch* batch) {
   return batch->timestamps.empty() ? nullptr : batch->timestamps.data();
 }
 
+// Reads the keys of the batch, all from one family. `sorted`: they are in its order.
 void ReadBatch(DB* db, const ReadOptions& options, ColumnFamilyHandle* family, Batch* batch,
                bool sorted) {
   db->MultiGet(options, family, batch->keys.size(), batch->keys.data(), batch->values.data(),
                TimestampsOf(batch), batch->statuses.data(), sorted);
 }
 
-// Reads one key from each family.
+// Reads each key of the batch from the family with the same index.
 Status ReadBatch(DB* db, const ReadOptions& options,
                  const rocksdb_column_family_handle_t* const* families, Batch* batch) {
   if (families == nullptr) return NullArgument("families");
@@ -202,11 +204,13 @@ void PinInSlab(rocksdb_t* db, const ReadOptions& options, const PinnedRead& read
       SetError(&read.errs[i], s);
     }
   }
-  // Errors and missing keys hold no place, so only those that were found count. The slab must not
-  // be touched any more: another thread may have given all of them back.
+  // Only found keys have a handle that will be given back, so only they count. The slab must not be
+  // touched after this: another thread may have given all of them back already.
   ResultSlab::HandOut(std::move(slab), found, db->spare_slabs);
 }
 
+// Reads the keys, of which key_at(i) returns one, and sets the handles of their values and the
+// errors.
 template <typename KeyAt>
 void ReadPinned(rocksdb_t* db, const ReadOptions& options, const PinnedRead& read, KeyAt key_at) {
   if (read.n <= ResultSlab::kResults) return PinInSlab(db, options, read, key_at);

@@ -81,6 +81,7 @@ void Share(rocksdb_options_t* options, const char* function, const Handle* handl
   });
 }
 
+// Handles for the options of a database and of its families, before they are passed to C.
 struct LoadedOptions {
   std::unique_ptr<rocksdb_options_t> db;
   std::vector<std::unique_ptr<rocksdb_options_t>> families;

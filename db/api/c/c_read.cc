@@ -27,6 +27,7 @@ using varve::c::ValueHandlePool;
 
 namespace {
 
+// Reads one key of the family, or of the default one for &kDefaultFamily.
 Status Lookup(DB* db, const ReadOptions& options, const rocksdb_column_family_handle_t* family,
               const Slice& key, PinnableSlice* value, std::string* timestamp = nullptr) {
   ColumnFamilyHandle* handle =
@@ -53,6 +54,8 @@ bool WithValue(rocksdb_t* db, const rocksdb_readoptions_t* options,
   return found;
 }
 
+// Returns a malloc'ed copy of the value and stores its length; null if the key is missing, or after
+// an error.
 char* CopyValue(rocksdb_t* db, const rocksdb_readoptions_t* options,
                 const rocksdb_column_family_handle_t* family, const Slice& key, size_t* vallen,
                 char** errptr, const char* call = __builtin_FUNCTION()) {
@@ -68,6 +71,7 @@ char* CopyValue(rocksdb_t* db, const rocksdb_readoptions_t* options,
   return copy;
 }
 
+// Does CopyValue, and sets *ts to a malloc'ed copy of the value's timestamp.
 char* CopyValueAndTimestamp(rocksdb_t* db, const rocksdb_readoptions_t* options,
                             const rocksdb_column_family_handle_t* family, const Slice& key,
                             size_t* vallen, char** ts, size_t* tslen, char** errptr,
@@ -119,6 +123,8 @@ Pinned* PinValue(rocksdb_t* db, const rocksdb_readoptions_t* options,
   return found;
 }
 
+// Copies the value into the buffer if it fits; returns 1 then. Stores the value's length, and sets
+// *found, which may be null, to 1 if the key exists.
 unsigned char CopyValueInto(rocksdb_t* db, const rocksdb_readoptions_t* options,
                             const rocksdb_column_family_handle_t* family, const Slice& key,
                             char* buffer, size_t buffer_size, size_t* vallen, unsigned char* found,
@@ -127,8 +133,8 @@ unsigned char CopyValueInto(rocksdb_t* db, const rocksdb_readoptions_t* options,
   bool fits = false;
   const bool present =
       WithValue(db, options, family, key, errptr, call, [&](const PinnableSlice& value) {
-        // The length is told even if the value does not fit: the caller may come back with a larger
-        // buffer.
+        // The length is stored even if the value does not fit, so that the caller can repeat the
+        // call with a larger buffer.
         StoreSize(vallen, value.size());
         fits = value.size() <= buffer_size && (buffer != nullptr || value.empty());
         if (fits && !value.empty()) std::memcpy(buffer, value.data(), value.size());
@@ -138,6 +144,8 @@ unsigned char CopyValueInto(rocksdb_t* db, const rocksdb_readoptions_t* options,
   return fits ? 1 : 0;
 }
 
+// Returns 0 if the key is surely absent, otherwise 1. Sets *value_found to 1 if *value is set to a
+// malloc'ed copy of the value.
 unsigned char MayExist(rocksdb_t* db, const rocksdb_readoptions_t* options,
                        const rocksdb_column_family_handle_t* family, const Slice& key, char** value,
                        size_t* val_len, const Slice& timestamp, unsigned char* value_found) {

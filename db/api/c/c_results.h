@@ -33,18 +33,21 @@ class ResultSlab {
   ResultSlab(const ResultSlab&) = delete;
   ResultSlab& operator=(const ResultSlab&) = delete;
 
-  // Places for the values of a MultiGet of at most kResults keys.
+  // Returns the places for the values of a MultiGet of at most kResults keys.
   PinnableSlice* values() { return values_.data(); }
+  // Returns the handle of the i-th value.
   rocksdb_pinnableslice_t* handle(size_t i) { return &handles_[i]; }
 
-  // Hands out `handed_out` results, each of which will be given back once. The caller must not use
-  // the slab any more.
+  // Hands out `handed_out` results, each of which must be given back once by PutBack. The last one
+  // returns the slab to `home`. The caller must not use the slab any more.
   static void HandOut(std::unique_ptr<ResultSlab> slab, uint32_t handed_out,
                       std::shared_ptr<SpareSlabs> home);
+  // Gives one result back: releases what its value pins, and the slab if it was the last one.
   void PutBack(PinnableSlice* value) noexcept;
 
  private:
   friend class SpareSlabs;
+  // Frees large buffers of values, so that an idle slab keeps little memory.
   void DropLargeBuffers() noexcept;
 
   // Number of results that the caller has. The decrement to zero publishes their release to the
@@ -66,6 +69,7 @@ class SpareSlabs final : private ForkWatch {
 
   // Returns a spare slab or a new one. Throws std::bad_alloc.
   std::unique_ptr<ResultSlab> Take();
+  // Keeps a slab without results for the next Take, or frees it if there are enough.
   void Keep(std::unique_ptr<ResultSlab> slab) noexcept;
 
  private:

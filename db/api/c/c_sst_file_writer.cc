@@ -24,6 +24,8 @@ struct rocksdb_sstfilewriter_t {
 
 namespace {
 
+// Makes a writer. Each argument may be null: then the defaults are used. The comparator has
+// precedence over that of the options.
 rocksdb_sstfilewriter_t* NewWriter(const rocksdb_envoptions_t* env,
                                    const rocksdb_options_t* options,
                                    const rocksdb_comparator_t* comparator) {
@@ -57,6 +59,7 @@ void RunWithKey(rocksdb_sstfilewriter_t* writer, const char* key, size_t keylen,
   Run(errptr, checked, call);
 }
 
+// Adds an entry to the table.
 void Put(rocksdb_sstfilewriter_t* writer, const char* key, size_t keylen, const char* value,
          size_t vallen, char** errptr, const char* call) {
   RunWithKey(

@@ -61,6 +61,7 @@ rocksdb_t* BaseOf(Handle* db) {
   });
 }
 
+// Frees a handle of BaseOf and leaves the database open.
 void FreeBase(rocksdb_t* base) {
   if (base == nullptr) return;
   (void)base->rep.release();
@@ -75,7 +76,8 @@ bool IsGiven(const Handle* db, char** errptr, const char* call = __builtin_FUNCT
   return false;
 }
 
-// `open` fills in `opened`.
+// Opens a database with the default family by open(options, name, &opened), and returns its handle;
+// null after an error.
 template <typename Handle, typename Database, typename Open>
 Handle* OpenOne(const rocksdb_options_t* options, const char* name, char** errptr, Open open,
                 const char* call = __builtin_FUNCTION()) {
@@ -91,6 +93,8 @@ Handle* OpenOne(const rocksdb_options_t* options, const char* name, char** errpt
   return Wrapped<Handle>(db, opened);
 }
 
+// Opens a database with column families by open(options, name, descriptors, handles, &opened), and
+// returns its handle; null after an error.
 template <typename Handle, typename Database, typename Open>
 Handle* OpenWithFamilies(const rocksdb_options_t* options, const char* name,
                          const FamilyArguments& families, char** errptr, Open open,

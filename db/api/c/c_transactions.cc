@@ -45,6 +45,7 @@ bool RunOn(rocksdb_transaction_t* txn, const rocksdb_column_family_handle_t* fam
   return Run(errptr, checked, call);
 }
 
+// Runs `body` on the transaction alone.
 template <typename Body>
 bool RunOn(rocksdb_transaction_t* txn, char** errptr, Body body,
            const char* call = __builtin_FUNCTION()) noexcept {
@@ -53,12 +54,13 @@ bool RunOn(rocksdb_transaction_t* txn, char** errptr, Body body,
       call);
 }
 
-// Says how a key is read.
+// Says if a key is read by Get or by GetForUpdate, and with which lock.
 struct HowToRead {
   bool for_update = false;
   bool exclusive = true;
 };
 
+// Reads one key as `how` says.
 Status Lookup(Transaction* txn, const rocksdb_readoptions_t* options, ColumnFamilyHandle* family,
               const Slice& key, HowToRead how, PinnableSlice* value) {
   if (options == nullptr) return NullArgument("options");
@@ -66,6 +68,8 @@ Status Lookup(Transaction* txn, const rocksdb_readoptions_t* options, ColumnFami
                         : txn->Get(options->rep, family, key, value);
 }
 
+// Returns a malloc'ed copy of the value and stores its length; null if the key is missing, or after
+// an error.
 char* CopyValue(rocksdb_transaction_t* txn, const rocksdb_readoptions_t* options,
                 const rocksdb_column_family_handle_t* family, const Slice& key, size_t* vlen,
                 HowToRead how, char** errptr, const char* call = __builtin_FUNCTION()) {
@@ -113,6 +117,7 @@ struct KeyLists {
   char** errs;
 };
 
+// Reports `status` for each key, and leaves no values.
 void FailAll(const KeyLists& lists, const Status& status, const char* call) {
   for (size_t i = 0; i < lists.count; ++i) {
     if (lists.values != nullptr) lists.values[i] = nullptr;
@@ -123,6 +128,7 @@ void FailAll(const KeyLists& lists, const Status& status, const char* call) {
   }
 }
 
+// Sets, for each key, the malloc'ed value and its length, or null, and its error or null.
 void CopyResults(const KeyLists& lists, const std::vector<Status>& statuses,
                  const std::vector<std::string>& values, const char* call) {
   for (size_t i = 0; i < lists.count; ++i) {
@@ -135,7 +141,8 @@ void CopyResults(const KeyLists& lists, const std::vector<Status>& statuses,
   }
 }
 
-// Null `families` stand for the default one.
+// Reads all keys of the lists; a failure of the call as a whole is reported for each key. Null
+// `families` stand for the default one.
 void MultiGet(rocksdb_transaction_t* txn, const rocksdb_readoptions_t* options,
               const rocksdb_column_family_handle_t* const* families, const KeyLists& lists,
               bool for_update, const char* call = __builtin_FUNCTION()) {
@@ -166,6 +173,7 @@ void MultiGet(rocksdb_transaction_t* txn, const rocksdb_readoptions_t* options,
   }
 }
 
+// Returns an iterator of the transaction, or one that has only an error; null without memory.
 rocksdb_iterator_t* NewIterator(rocksdb_transaction_t* txn, const rocksdb_readoptions_t* options,
                                 const rocksdb_column_family_handle_t* family) {
   return Try([&]() -> rocksdb_iterator_t* {
@@ -181,25 +189,26 @@ rocksdb_iterator_t* NewIterator(rocksdb_transaction_t* txn, const rocksdb_readop
   });
 }
 
+// Returns the first error that the handle has kept, of calls without an errptr.
 Status FailureOf(const rocksdb_transaction_t& transaction) {
   return transaction.failure.ok() ? transaction.batch_failure.status() : transaction.failure;
 }
 
-// Sets a timestamp; the last call counts.
+// Sets a timestamp by `set`, whose error is kept in the handle; a later call replaces it.
 template <typename Set>
 void NoteTimestamp(rocksdb_transaction_t* transaction, Set set) noexcept {
   if (transaction == nullptr) return;
   TryVoid([&] { transaction->failure = set(transaction->rep.get()); });
 }
 
-// Returns a handle of the transaction that `begin` makes of that of `old`; `old` itself if not
-// null.
+// Begins a transaction by begin(transaction to reuse, or null) and returns its handle, which is
+// `old` if that is not null. Returns null if none could be begun.
 template <typename Begin>
 rocksdb_transaction_t* BeginWith(rocksdb_transaction_t* old, Begin begin) {
   return Try([&]() -> rocksdb_transaction_t* {
     if (old != nullptr) {
-      // An old transaction is used again, as C++ does it: the handle stays the same, without the
-      // errors of its former life.
+      // The object of the old transaction is begun again. The handle stays the same, without the
+      // errors that it has kept of the old one.
       const Transaction* const again = begin(old->rep.get());
       VARVE_ASSERT(again == nullptr || again == old->rep.get());
       if (again == nullptr) return nullptr;

@@ -158,12 +158,13 @@ class BatchFailure {
  public:
   // Returns the first error, or OK.
   const Status& status() const { return status_; }
+  // Keeps `s` if it is the first error.
   void Note(Status s) {
     if (s.ok() || !status_.ok()) return;
     status_ = std::move(s);
     since_ = save_points_;
   }
-  // Must be called with each change of the batch's save points.
+  // These three must be called with each change of the batch's save points.
   void SavePointSet() { save_points_++; }
   void SavePointPopped() {
     if (save_points_ != 0) save_points_--;
@@ -512,6 +513,7 @@ Result Try(Body body, Result fallback = Result()) noexcept {
   }
 }
 
+// Runs `body`, which has no result and cannot report errors; ignores exceptions.
 template <typename Body>
 void TryVoid(Body body) noexcept {
   try {
@@ -521,7 +523,8 @@ void TryVoid(Body body) noexcept {
   }
 }
 
-// Run `body` with a DB and an options object, neither of which may be null.
+// Run body(DB, options) or body(DB), and report its failure, or a null handle, through errptr.
+// Return true if it succeeded.
 template <typename OptionsHandle, typename Body>
 bool RunOnDb(rocksdb_t* db, const OptionsHandle* options, char** errptr, Body body,
              const char* call = __builtin_FUNCTION()) noexcept {
@@ -555,6 +558,8 @@ Handle* CouldNotMake() noexcept {
   could_not_make.set(kind_of_handle<Handle>);
   return nullptr;
 }
+// True if the handle is null and the last attempt of this thread to make one of its kind has
+// failed, which is forgotten then.
 template <typename Handle>
 bool StandsForFailure(const Handle* handle) noexcept {
   if (handle != nullptr || !could_not_make.test(kind_of_handle<Handle>)) return false;

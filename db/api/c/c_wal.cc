@@ -32,9 +32,10 @@ struct rocksdb_wal_iterator_t {
 
 namespace {
 
+// Makes a handle that owns the description of a log file.
 rocksdb_wal_file_t ToHandle(std::unique_ptr<varve::LogFile> file) {
-  // C++ returns a new string each time; C gets a pointer, for which it has to live as long as the
-  // handle.
+  // C gets a pointer to the path, which C++ returns as a new string each time; so the handle keeps
+  // it.
   std::string path_name = file->PathName();
   return {std::move(file), std::move(path_name)};
 }

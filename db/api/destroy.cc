@@ -25,6 +25,7 @@
 #include "db/recovery/table_directories.h"
 #include "util/base/assert.h"
 #include "util/base/caught_exception.h"
+#include "util/base/status_macros.h"
 #include "util/env/absolute_path.h"
 #include "util/env/file_names.h"
 #include "util/env/io_error.h"

@@ -8,8 +8,10 @@
 
 #include <algorithm>
 #include <cctype>
+#include <iterator>
 #include <new>
 #include <ranges>
+#include <string_view>
 
 #include "varve/env.h"
 #include "varve/statistics.h"
@@ -40,14 +42,17 @@ bool IsName(std::string_view name) {
          std::isdigit(static_cast<unsigned char>(name.front())) == 0;
 }
 
+// The labels that the library gives to samples.
+constexpr std::string_view kOwnLabels[] = {"db", "cf", "level", "quantile", "owner", "condition"};
+
 // Returns InvalidArgument for a prefix or a label whose name cannot be used.
 Status CheckOptions(const MetricsOptions& options) {
   if (!options.prefix.empty() && !IsName(options.prefix)) {
     return Status::InvalidArgument("MetricsOptions::prefix is not a name", options.prefix);
   }
   for (const auto& [name, value] : options.labels) {
-    // These names are given by the library; two labels of one name make a line invalid.
-    if (!IsName(name) || name == "db" || name == "cf" || name == "level" || name == "quantile") {
+    // Two labels of one name make a line invalid.
+    if (!IsName(name) || std::ranges::find(kOwnLabels, name) != std::end(kOwnLabels)) {
       return Status::InvalidArgument("MetricsOptions::labels has a name that cannot be used", name);
     }
   }

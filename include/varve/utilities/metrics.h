@@ -36,8 +36,7 @@ struct MetricsOptions {
   std::string prefix = "varve_";
   // Labels of every sample, beside those of the library: "db" (the database's directory), "cf",
   // "level", "quantile", "owner" and "condition". InvalidArgument for a name that is empty, has
-  // other characters than those of `prefix`, begins with a digit, or is one of the first four; the
-  // last two must not be used either.
+  // other characters than those of `prefix`, begins with a digit, or is one of these six.
   std::map<std::string, std::string> labels;
 };
 

@@ -19,6 +19,7 @@
 #include <utility>
 
 #include "varve/file_system_wrappers.h"
+#include "varve/forwarded_calls.h"
 
 #include "db/active_work.h"
 #include "util/base/caught_exception.h"
@@ -226,46 +227,43 @@ class WatchedWritableFile final : public FSWritableFileOwnerWrapper {
   const FileWatch watch_;
 };
 
-class WatchedRandomRWFile final : public FSRandomRWFile {
+class WatchedRandomRWFile final : public FSRandomRWFileOwnerWrapper {
  public:
   WatchedRandomRWFile(std::unique_ptr<FSRandomRWFile> file, FileWatch watch)
-      : file_(std::move(file)), watch_(std::move(watch)) {}
+      : FSRandomRWFileOwnerWrapper(std::move(file)), watch_(std::move(watch)) {}
 
-  bool use_direct_io() const override { return file_->use_direct_io(); }
-  size_t GetRequiredBufferAlignment() const override { return file_->GetRequiredBufferAlignment(); }
-  Temperature GetTemperature() const override { return file_->GetTemperature(); }
   IOStatus Write(uint64_t offset, const Slice& data, const IOOptions& options,
                  IODebugContext* dbg) override {
     return watch_.Run(
         FileOperationType::kWrite, &EventListener::OnFileWriteFinish, offset, data.size(),
-        [&] { return data.size(); }, [&] { return file_->Write(offset, data, options, dbg); });
+        [&] { return data.size(); },
+        [&] { return FSRandomRWFileWrapper::Write(offset, data, options, dbg); });
   }
   IOStatus Read(uint64_t offset, size_t n, const IOOptions& options, Slice* result, char* scratch,
                 IODebugContext* dbg) const override {
     return watch_.Run(
         FileOperationType::kRead, &EventListener::OnFileReadFinish, offset, n,
         [&] { return result->size(); },
-        [&] { return file_->Read(offset, n, options, result, scratch, dbg); });
+        [&] { return FSRandomRWFileWrapper::Read(offset, n, options, result, scratch, dbg); });
   }
   IOStatus Flush(const IOOptions& options, IODebugContext* dbg) override {
     return watch_.Run(FileOperationType::kFlush, &EventListener::OnFileFlushFinish,
-                      [&] { return file_->Flush(options, dbg); });
+                      [&] { return FSRandomRWFileWrapper::Flush(options, dbg); });
   }
   IOStatus Sync(const IOOptions& options, IODebugContext* dbg) override {
     return watch_.Run(FileOperationType::kSync, &EventListener::OnFileSyncFinish,
-                      [&] { return file_->Sync(options, dbg); });
+                      [&] { return FSRandomRWFileWrapper::Sync(options, dbg); });
   }
   IOStatus Fsync(const IOOptions& options, IODebugContext* dbg) override {
     return watch_.Run(FileOperationType::kFsync, &EventListener::OnFileSyncFinish,
-                      [&] { return file_->Fsync(options, dbg); });
+                      [&] { return FSRandomRWFileWrapper::Fsync(options, dbg); });
   }
   IOStatus Close(const IOOptions& options, IODebugContext* dbg) override {
     return watch_.Run(FileOperationType::kClose, &EventListener::OnFileCloseFinish,
-                      [&] { return file_->Close(options, dbg); });
+                      [&] { return FSRandomRWFileWrapper::Close(options, dbg); });
   }
 
  private:
-  const std::unique_ptr<FSRandomRWFile> file_;
   const FileWatch watch_;
 };
 
@@ -277,40 +275,14 @@ class WatchedFileSystem final : public FileSystemWrapper {
 
   const char* Name() const override { return "WatchedFileSystem"; }
 
-  IOStatus NewSequentialFile(const std::string& path, const FileOptions& file_opts,
-                             std::unique_ptr<FSSequentialFile>* result,
-                             IODebugContext* dbg) override {
-    return Watched<WatchedSequentialFile>(
-        path, target()->NewSequentialFile(path, file_opts, result, dbg), result);
+#define VARVE_OPEN_WATCHED(Call, File, paths)                                      \
+  IOStatus Call(VARVE_FIRST_PARAMS paths, const FileOptions& options,              \
+                std::unique_ptr<FS##File>* result, IODebugContext* dbg) override { \
+    return Watched<Watched##File>(                                                 \
+        a1, target()->Call(VARVE_FIRST_ARGS paths, options, result, dbg), result); \
   }
-  IOStatus NewRandomAccessFile(const std::string& path, const FileOptions& file_opts,
-                               std::unique_ptr<FSRandomAccessFile>* result,
-                               IODebugContext* dbg) override {
-    return Watched<WatchedRandomAccessFile>(
-        path, target()->NewRandomAccessFile(path, file_opts, result, dbg), result);
-  }
-  IOStatus NewWritableFile(const std::string& path, const FileOptions& file_opts,
-                           std::unique_ptr<FSWritableFile>* result, IODebugContext* dbg) override {
-    return Watched<WatchedWritableFile>(
-        path, target()->NewWritableFile(path, file_opts, result, dbg), result);
-  }
-  IOStatus ReopenWritableFile(const std::string& path, const FileOptions& file_opts,
-                              std::unique_ptr<FSWritableFile>* result,
-                              IODebugContext* dbg) override {
-    return Watched<WatchedWritableFile>(
-        path, target()->ReopenWritableFile(path, file_opts, result, dbg), result);
-  }
-  IOStatus ReuseWritableFile(const std::string& path, const std::string& old_path,
-                             const FileOptions& file_opts, std::unique_ptr<FSWritableFile>* result,
-                             IODebugContext* dbg) override {
-    return Watched<WatchedWritableFile>(
-        path, target()->ReuseWritableFile(path, old_path, file_opts, result, dbg), result);
-  }
-  IOStatus NewRandomRWFile(const std::string& path, const FileOptions& file_opts,
-                           std::unique_ptr<FSRandomRWFile>* result, IODebugContext* dbg) override {
-    return Watched<WatchedRandomRWFile>(
-        path, target()->NewRandomRWFile(path, file_opts, result, dbg), result);
-  }
+  VARVE_OPEN_CALLS(VARVE_OPEN_WATCHED)
+#undef VARVE_OPEN_WATCHED
 
  private:
   // Returns `s`. If it is OK, *file becomes a wrapper of the file that was opened.

@@ -21,6 +21,7 @@
 
 #include "varve/customizable.h"
 #include "varve/export.h"
+#include "varve/forwarded_calls.h"
 #include "varve/status.h"
 
 namespace varve {
@@ -79,16 +80,10 @@ class VARVE_EXPORT SystemClockWrapper : public SystemClock {
   explicit SystemClockWrapper(std::shared_ptr<SystemClock> t) : target_(std::move(t)) {}
 
   const Customizable* Inner() const override { return target_.get(); }
-  uint64_t NowMicros() override { return target_->NowMicros(); }
-  uint64_t NowNanos() override { return target_->NowNanos(); }
-  uint64_t CPUMicros() override { return target_->CPUMicros(); }
-  uint64_t CPUNanos() override { return target_->CPUNanos(); }
-  void SleepForMicroseconds(int micros) override { target_->SleepForMicroseconds(micros); }
-  bool TimedWait(CondVar* cv, std::chrono::microseconds deadline) override {
-    return target_->TimedWait(cv, deadline);
-  }
-  Status GetCurrentTime(int64_t* unix_time) override { return target_->GetCurrentTime(unix_time); }
-  std::string TimeToString(uint64_t time) override { return target_->TimeToString(time); }
+  VARVE_TIME_CALLS
+  VARVE_FORWARD(uint64_t, CPUMicros, (), )
+  VARVE_FORWARD(uint64_t, CPUNanos, (), )
+  VARVE_FORWARD(bool, TimedWait, (CondVar*, std::chrono::microseconds), )
 
  protected:
   std::shared_ptr<SystemClock> target_;

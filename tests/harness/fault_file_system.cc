@@ -5,6 +5,8 @@
 #include <cstring>
 #include <utility>
 
+#include "varve/forwarded_calls.h"
+
 namespace varve {
 
 namespace {
@@ -252,33 +254,21 @@ class FaultFiles final : public FileSystemWrapper {
 
   const char* Name() const override { return rules_->Name(); }
 
-  IOStatus NewSequentialFile(const std::string& path, const FileOptions& options,
-                             std::unique_ptr<FSSequentialFile>* result,
-                             IODebugContext* dbg) override {
-    return Open<FaultSequentialFile>(
-        rules_->JudgePlain(FaultCall::kOpenRead, path), path, result,
-        [&] { return target()->NewSequentialFile(path, options, result, dbg); });
+#define VARVE_OPEN_FAULTY(Call, File, verdict)                                            \
+  IOStatus Call(const std::string& path, const FileOptions& options,                      \
+                std::unique_ptr<FS##File>* result, IODebugContext* dbg) override {        \
+    return Open<Fault##File>(verdict, path, result,                                       \
+                             [&] { return target()->Call(path, options, result, dbg); }); \
   }
-  IOStatus NewRandomAccessFile(const std::string& path, const FileOptions& options,
-                               std::unique_ptr<FSRandomAccessFile>* result,
-                               IODebugContext* dbg) override {
-    return Open<FaultRandomAccessFile>(
-        rules_->JudgePlain(FaultCall::kOpenRead, path), path, result,
-        [&] { return target()->NewRandomAccessFile(path, options, result, dbg); });
-  }
-  IOStatus NewWritableFile(const std::string& path, const FileOptions& options,
-                           std::unique_ptr<FSWritableFile>* result, IODebugContext* dbg) override {
-    return Open<FaultWritableFile>(
-        rules_->JudgeCreation(FaultCall::kCreate, path), path, result,
-        [&] { return target()->NewWritableFile(path, options, result, dbg); });
-  }
-  IOStatus ReopenWritableFile(const std::string& path, const FileOptions& options,
-                              std::unique_ptr<FSWritableFile>* result,
-                              IODebugContext* dbg) override {
-    return Open<FaultWritableFile>(
-        rules_->JudgeCreation(FaultCall::kCreate, path), path, result,
-        [&] { return target()->ReopenWritableFile(path, options, result, dbg); });
-  }
+  VARVE_OPEN_FAULTY(NewSequentialFile, SequentialFile,
+                    rules_->JudgePlain(FaultCall::kOpenRead, path))
+  VARVE_OPEN_FAULTY(NewRandomAccessFile, RandomAccessFile,
+                    rules_->JudgePlain(FaultCall::kOpenRead, path))
+  VARVE_OPEN_FAULTY(NewWritableFile, WritableFile, rules_->JudgeCreation(FaultCall::kCreate, path))
+  VARVE_OPEN_FAULTY(ReopenWritableFile, WritableFile,
+                    rules_->JudgeCreation(FaultCall::kCreate, path))
+  VARVE_OPEN_FAULTY(NewRandomRWFile, RandomRWFile, rules_->JudgePlain(FaultCall::kCreate, path))
+#undef VARVE_OPEN_FAULTY
   IOStatus ReuseWritableFile(const std::string& path, const std::string& old_path,
                              const FileOptions& options, std::unique_ptr<FSWritableFile>* result,
                              IODebugContext* dbg) override {
@@ -286,12 +276,6 @@ class FaultFiles final : public FileSystemWrapper {
     if (s.ok()) s = rules_->JudgeCreation(FaultCall::kCreate, path);
     return Open<FaultWritableFile>(s, path, result, [&] {
       return target()->ReuseWritableFile(path, old_path, options, result, dbg);
-    });
-  }
-  IOStatus NewRandomRWFile(const std::string& path, const FileOptions& options,
-                           std::unique_ptr<FSRandomRWFile>* result, IODebugContext* dbg) override {
-    return Open<FaultRandomRWFile>(rules_->JudgePlain(FaultCall::kCreate, path), path, result, [&] {
-      return target()->NewRandomRWFile(path, options, result, dbg);
     });
   }
   // Writes through a mapping could not fail.
@@ -306,67 +290,29 @@ class FaultFiles final : public FileSystemWrapper {
                                 [&] { return target()->NewDirectory(path, options, result, dbg); });
   }
 
-  IOStatus FileExists(const std::string& path, const IOOptions& o, IODebugContext* dbg) override {
-    return Guarded(rules_, FaultCall::kStat, path,
-                   [&] { return target()->FileExists(path, o, dbg); });
+  // These have no file or lock as their result, and are judged by their first path.
+#define VARVE_GUARDED(Call, kind, first, last)                                  \
+  IOStatus Call(VARVE_FS_PARAMS(first, last)) override {                        \
+    return Guarded(rules_, FaultCall::kind, a1,                                 \
+                   [&] { return target()->Call(VARVE_FS_ARGS(first, last)); }); \
   }
-  IOStatus GetChildren(const std::string& path, const IOOptions& o,
-                       std::vector<std::string>* result, IODebugContext* dbg) override {
-    return Guarded(rules_, FaultCall::kList, path,
-                   [&] { return target()->GetChildren(path, o, result, dbg); });
-  }
-  IOStatus GetChildrenFileAttributes(const std::string& path, const IOOptions& o,
-                                     std::vector<FileAttributes>* result,
-                                     IODebugContext* dbg) override {
-    return Guarded(rules_, FaultCall::kList, path,
-                   [&] { return target()->GetChildrenFileAttributes(path, o, result, dbg); });
-  }
-  IOStatus DeleteFile(const std::string& path, const IOOptions& o, IODebugContext* dbg) override {
-    return Guarded(rules_, FaultCall::kDelete, path,
-                   [&] { return target()->DeleteFile(path, o, dbg); });
-  }
-  IOStatus Truncate(const std::string& path, size_t size, const IOOptions& o,
-                    IODebugContext* dbg) override {
-    return Guarded(rules_, FaultCall::kTruncate, path,
-                   [&] { return target()->Truncate(path, size, o, dbg); });
-  }
+  VARVE_GUARDED(FileExists, kStat, (const std::string&), ())
+  VARVE_GUARDED(GetChildren, kList, (const std::string&), (std::vector<std::string>*))
+  VARVE_GUARDED(GetChildrenFileAttributes, kList, (const std::string&),
+                (std::vector<FileAttributes>*))
+  VARVE_GUARDED(DeleteFile, kDelete, (const std::string&), ())
+  VARVE_GUARDED(Truncate, kTruncate, (const std::string&, size_t), ())
+  VARVE_GUARDED(CreateDirIfMissing, kMakeDir, (const std::string&), ())
+  VARVE_GUARDED(DeleteDir, kRemoveDir, (const std::string&), ())
+  VARVE_GUARDED(GetFileSize, kStat, (const std::string&), (uint64_t*))
+  VARVE_GUARDED(GetFileModificationTime, kStat, (const std::string&), (uint64_t*))
+  VARVE_GUARDED(RenameFile, kRename, (const std::string&, const std::string&), ())
+  VARVE_GUARDED(LinkFile, kLink, (const std::string&, const std::string&), ())
+  VARVE_GUARDED(SyncFile, kSync, (const std::string&, const FileOptions&), (bool))
+#undef VARVE_GUARDED
   IOStatus CreateDir(const std::string& path, const IOOptions& o, IODebugContext* dbg) override {
     const IOStatus s = rules_->JudgeCreation(FaultCall::kMakeDir, path);
     return s.ok() ? target()->CreateDir(path, o, dbg) : s;
-  }
-  IOStatus CreateDirIfMissing(const std::string& path, const IOOptions& o,
-                              IODebugContext* dbg) override {
-    return Guarded(rules_, FaultCall::kMakeDir, path,
-                   [&] { return target()->CreateDirIfMissing(path, o, dbg); });
-  }
-  IOStatus DeleteDir(const std::string& path, const IOOptions& o, IODebugContext* dbg) override {
-    return Guarded(rules_, FaultCall::kRemoveDir, path,
-                   [&] { return target()->DeleteDir(path, o, dbg); });
-  }
-  IOStatus GetFileSize(const std::string& path, const IOOptions& o, uint64_t* size,
-                       IODebugContext* dbg) override {
-    return Guarded(rules_, FaultCall::kStat, path,
-                   [&] { return target()->GetFileSize(path, o, size, dbg); });
-  }
-  IOStatus GetFileModificationTime(const std::string& path, const IOOptions& o, uint64_t* time,
-                                   IODebugContext* dbg) override {
-    return Guarded(rules_, FaultCall::kStat, path,
-                   [&] { return target()->GetFileModificationTime(path, o, time, dbg); });
-  }
-  IOStatus RenameFile(const std::string& from, const std::string& to, const IOOptions& o,
-                      IODebugContext* dbg) override {
-    return Guarded(rules_, FaultCall::kRename, from,
-                   [&] { return target()->RenameFile(from, to, o, dbg); });
-  }
-  IOStatus LinkFile(const std::string& from, const std::string& to, const IOOptions& o,
-                    IODebugContext* dbg) override {
-    return Guarded(rules_, FaultCall::kLink, from,
-                   [&] { return target()->LinkFile(from, to, o, dbg); });
-  }
-  IOStatus SyncFile(const std::string& path, const FileOptions& options, const IOOptions& o,
-                    bool use_fsync, IODebugContext* dbg) override {
-    return Guarded(rules_, FaultCall::kSync, path,
-                   [&] { return target()->SyncFile(path, options, o, use_fsync, dbg); });
   }
   IOStatus LockFile(const std::string& path, const IOOptions& o, FileLock** lock,
                     IODebugContext* dbg) override {

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Goal: StackableDB hands on every call of DB, with the arguments in their order: one that it lacks
-// would be answered by DB's own default, as if the database beneath could not do it. Method: the
-// virtual methods of both are read from the headers.
+// would be answered by DB's own default, as if the database beneath could not do it. The wrappers
+// of Env, FileSystem and their files hand on every call likewise. Method: the virtual methods of
+// both are read from the headers, and for the wrappers the lists of forwarded_calls.h, too. Those
+// pass arguments on by construction, so that only the names are compared.
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <fstream>
+#include <iterator>
 #include <map>
 #include <regex>
 #include <string>
@@ -113,6 +116,97 @@ std::vector<std::string> NotForwarded(const Lines& db, const Lines& stackable) {
     if (!wrong.empty()) found.push_back(SignatureOf(method) + ": " + wrong);
   }
   return found;
+}
+
+// Returns the code from line `begin` on, as long as `goes_on` is true for a line.
+template <typename GoesOn>
+std::string CodeFrom(const Lines& lines, size_t begin, GoesOn goes_on) {
+  std::string code;
+  for (size_t i = begin; i < lines.size(); i++) {
+    code += lines[i].substr(0, lines[i].find("//")) + "\n";
+    if (!goes_on(lines[i])) break;
+  }
+  return code;
+}
+
+// Returns the body of a class in `wrappers`, followed by the lists that it names, and those that
+// these name.
+std::string WrapperCode(const std::string& name, const Lines& wrappers, const Lines& lists) {
+  std::string code;
+  for (size_t i = 0; i < wrappers.size(); i++) {
+    if (wrappers[i].find(" " + name + " : public ") == std::string::npos) continue;
+    code = CodeFrom(wrappers, i, [](const std::string& line) { return line != "};"; });
+  }
+  static const std::regex list("VARVE_[A-Z_]+_CALLS");
+  for (std::smatch found; std::regex_search(code, found, list);) {
+    std::string rows;
+    for (size_t i = 0; i < lists.size(); i++) {
+      if (!std::regex_search(lists[i], std::regex("#define " + found.str() + "\\b"))) continue;
+      rows = CodeFrom(lists, i + 1, [](const std::string& line) { return line.ends_with("\\"); });
+    }
+    code = found.prefix().str() + rows + found.suffix().str();
+  }
+  return code;
+}
+
+// Returns the virtual methods of a class that have fewer overrides in `code` than overloads.
+std::vector<std::string> NotNamed(const std::string& name, const Lines& header,
+                                  const std::string& code) {
+  std::map<std::string, int> overloads;
+  for (const PublicMethod& method : MethodsOf(name, header)) {
+    if (method.is_virtual) overloads[method.name]++;
+  }
+  std::vector<std::string> found;
+  for (const auto& [method, count] : overloads) {
+    const std::regex word("[ (]" + method + "[(,]");
+    const std::sregex_iterator begin(code.begin(), code.end(), word);
+    if (std::distance(begin, std::sregex_iterator()) < count) found.push_back(method);
+  }
+  return found;
+}
+
+TEST(ForwardingTest, WhatWrappersLackIsFound) {
+  const Lines header = {"class Env {",
+                        " public:",
+                        "  virtual int One(int a) = 0;",
+                        "  virtual int One(int a, int b) = 0;",
+                        "  virtual int Two(int a) = 0;",
+                        "  virtual int Three(int a) = 0;",
+                        "  virtual int Four(int a) = 0;",
+                        "};"};
+  const Lines wrappers = {"class EnvWrapper : public Env {", "  VARVE_SOME_CALLS(X)",
+                          "  int Two(int a) override { return target_->Two(a); }",
+                          "  // VARVE_FORWARD(int, Four, (int), )", "};"};
+  const Lines lists = {"#define VARVE_SOME_CALLS(X) \\",
+                       "  X(One, (int), (), ) \\",
+                       "  VARVE_OTHER_CALLS",
+                       "",
+                       "#define VARVE_OTHER_CALLS \\",
+                       "  VARVE_FORWARD(int, Three, (int), )"};
+  EXPECT_EQ(NotNamed("Env", header, WrapperCode("EnvWrapper", wrappers, lists)),
+            (std::vector<std::string>{"Four", "One"}));
+}
+
+TEST(ForwardingTest, WrappersHandOnEveryCall) {
+  const Lines lists = LinesOf("include/varve/forwarded_calls.h");
+  const std::map<std::string, std::vector<std::string>> classes = {
+      {"env",
+       {"Env", "SequentialFile", "RandomAccessFile", "WritableFile", "RandomRWFile", "Directory",
+        "Logger"}},
+      {"file_system",
+       {"FileSystem", "FSSequentialFile", "FSRandomAccessFile", "FSWritableFile", "FSRandomRWFile",
+        "FSDirectory"}}};
+  for (const auto& [header, names] : classes) {
+    const Lines wrapped = LinesOf("include/varve/" + header + ".h");
+    const Lines wrappers = LinesOf("include/varve/" + header + "_wrappers.h");
+    for (const std::string& name : names) {
+      EXPECT_FALSE(MethodsOf(name, wrapped).empty()) << name;
+      const std::string code = WrapperCode(name + "Wrapper", wrappers, lists);
+      for (const std::string& missing : NotNamed(name, wrapped, code)) {
+        ADD_FAILURE() << name << "Wrapper does not forward " << missing;
+      }
+    }
+  }
 }
 
 TEST(ForwardingTest, WhatIsMissingIsFound) {

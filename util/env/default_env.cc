@@ -109,46 +109,21 @@ class CompositeEnv final : public FileSystemEnv {
  public:
   // `base` is not owned. `name` is a literal.
   CompositeEnv(Env* base, const std::shared_ptr<FileSystem>& fs, const char* name)
-      : FileSystemEnv(fs, base->GetSystemClock()), base_(base), name_(name) {}
+      : FileSystemEnv(fs, base->GetSystemClock()), target_(base), name_(name) {}
 
   const char* Name() const override { return name_; }
 
   void Schedule(void (*function)(void* arg), void* arg, Priority pri, void* tag,
                 void (*unschedule)(void* arg)) override {
-    base_->Schedule(function, arg, pri, tag, unschedule);
+    target_->Schedule(function, arg, pri, tag, unschedule);
   }
-  int UnSchedule(void* tag, Priority pri) override { return base_->UnSchedule(tag, pri); }
-  void StartThread(void (*function)(void* arg), void* arg) override {
-    base_->StartThread(function, arg);
-  }
-  void WaitForJoin() override { base_->WaitForJoin(); }
   unsigned int GetThreadPoolQueueLen(Priority pri) const override {
-    return base_->GetThreadPoolQueueLen(pri);
+    return target_->GetThreadPoolQueueLen(pri);
   }
-  int ReserveThreads(int n, Priority pri) override { return base_->ReserveThreads(n, pri); }
-  int ReleaseThreads(int n, Priority pri) override { return base_->ReleaseThreads(n, pri); }
-  void SetBackgroundThreads(int number, Priority pri) override {
-    base_->SetBackgroundThreads(number, pri);
-  }
-  int GetBackgroundThreads(Priority pri) override { return base_->GetBackgroundThreads(pri); }
-  void IncBackgroundThreadsIfNeeded(int number, Priority pri) override {
-    base_->IncBackgroundThreadsIfNeeded(number, pri);
-  }
-  void LowerThreadPoolIOPriority(Priority pool) override { base_->LowerThreadPoolIOPriority(pool); }
-  void LowerThreadPoolCPUPriority(Priority pool) override {
-    base_->LowerThreadPoolCPUPriority(pool);
-  }
-  Status LowerThreadPoolCPUPriority(Priority pool, CpuPriority pri) override {
-    return base_->LowerThreadPoolCPUPriority(pool, pri);
-  }
-  Status GetThreadList(std::vector<ThreadStatus>* list) override {
-    return base_->GetThreadList(list);
-  }
-  uint64_t GetThreadID() const override { return base_->GetThreadID(); }
-  Status GetHostName(char* name, uint64_t len) override { return base_->GetHostName(name, len); }
+  VARVE_THREAD_CALLS
 
  private:
-  Env* const base_;
+  Env* const target_;
   const char* const name_;
 };
 

@@ -22,6 +22,7 @@
 
 #include "varve/env.h"
 #include "varve/file_system.h"
+#include "varve/forwarded_calls.h"
 #include "varve/system_clock.h"
 
 namespace varve {
@@ -38,171 +39,73 @@ std::unique_ptr<WritableFile> EnvFileOf(std::unique_ptr<FSWritableFile> file);
 std::unique_ptr<RandomRWFile> EnvFileOf(std::unique_ptr<FSRandomRWFile> file);
 std::unique_ptr<Directory> EnvFileOf(std::unique_ptr<FSDirectory> file);
 
+// Overrides a call of an Env or of its file, and passes it on to `target_`, a FileSystem or its
+// file, with default options. The row is one of <varve/forwarded_calls.h>.
+#define VARVE_CALL_FS(Call, first, last, qualifier)                                                \
+  Status Call(VARVE_FIRST_PARAMS first VARVE_LAST_PARAMS last) qualifier override {                \
+    return target_->Call(                                                                          \
+        VARVE_FIRST_ARGS first VARVE_COMMA_AFTER first IOOptions() VARVE_LAST_ARGS last, nullptr); \
+  }
+
 // Implements the file and time functions of an Env with its FileSystem and its clock. Subclasses
 // provide threads and names.
 class FileSystemEnv : public Env {
  public:
   FileSystemEnv(const std::shared_ptr<FileSystem>& fs, const std::shared_ptr<SystemClock>& clock)
-      : Env(fs, clock) {}
+      : Env(fs, clock), target_(fs.get()) {}
 
   // Each of these calls the function of the same name of the FileSystem, with default options.
-  Status RegisterDbPaths(const std::vector<std::string>& paths) override {
-    return file_system_->RegisterDbPaths(paths);
+#define VARVE_OPEN_WITH_FS(Call, File, paths)                                                     \
+  Status Call(VARVE_FIRST_PARAMS paths, std::unique_ptr<File>* result, const EnvOptions& options) \
+      override {                                                                                  \
+    return Opened<FS##File>(result, [&](auto* file) {                                             \
+      return target_->Call(VARVE_FIRST_ARGS paths, FileOptions(options), file, nullptr);          \
+    });                                                                                           \
   }
-  Status UnregisterDbPaths(const std::vector<std::string>& paths) override {
-    return file_system_->UnregisterDbPaths(paths);
-  }
-  Status NewSequentialFile(const std::string& path, std::unique_ptr<SequentialFile>* result,
-                           const EnvOptions& options) override {
-    return Opened<FSSequentialFile>(result, [&](auto* file) {
-      return file_system_->NewSequentialFile(path, FileOptions(options), file, nullptr);
-    });
-  }
-  Status NewRandomAccessFile(const std::string& path, std::unique_ptr<RandomAccessFile>* result,
-                             const EnvOptions& options) override {
-    return Opened<FSRandomAccessFile>(result, [&](auto* file) {
-      return file_system_->NewRandomAccessFile(path, FileOptions(options), file, nullptr);
-    });
-  }
-  Status NewWritableFile(const std::string& path, std::unique_ptr<WritableFile>* result,
-                         const EnvOptions& options) override {
-    return Opened<FSWritableFile>(result, [&](auto* file) {
-      return file_system_->NewWritableFile(path, FileOptions(options), file, nullptr);
-    });
-  }
-  Status ReopenWritableFile(const std::string& path, std::unique_ptr<WritableFile>* result,
-                            const EnvOptions& options) override {
-    return Opened<FSWritableFile>(result, [&](auto* file) {
-      return file_system_->ReopenWritableFile(path, FileOptions(options), file, nullptr);
-    });
-  }
-  Status ReuseWritableFile(const std::string& path, const std::string& old_path,
-                           std::unique_ptr<WritableFile>* result,
-                           const EnvOptions& options) override {
-    return Opened<FSWritableFile>(result, [&](auto* file) {
-      return file_system_->ReuseWritableFile(path, old_path, FileOptions(options), file, nullptr);
-    });
-  }
-  Status NewRandomRWFile(const std::string& path, std::unique_ptr<RandomRWFile>* result,
-                         const EnvOptions& options) override {
-    return Opened<FSRandomRWFile>(result, [&](auto* file) {
-      return file_system_->NewRandomRWFile(path, FileOptions(options), file, nullptr);
-    });
-  }
-  Status NewMemoryMappedFileBuffer(const std::string& path,
-                                   std::unique_ptr<MemoryMappedFileBuffer>* result) override {
-    return file_system_->NewMemoryMappedFileBuffer(path, result);
-  }
+  VARVE_OPEN_CALLS(VARVE_OPEN_WITH_FS)
+#undef VARVE_OPEN_WITH_FS
   Status NewDirectory(const std::string& path, std::unique_ptr<Directory>* result) override {
     return Opened<FSDirectory>(result, [&](auto* file) {
-      return file_system_->NewDirectory(path, IOOptions(), file, nullptr);
+      return target_->NewDirectory(path, IOOptions(), file, nullptr);
     });
   }
-  // Functions on names: none keeps anything open.
-  Status FileExists(const std::string& path) override {
-    return file_system_->FileExists(path, IOOptions(), nullptr);
-  }
-  Status GetChildren(const std::string& path, std::vector<std::string>* result) override {
-    return file_system_->GetChildren(path, IOOptions(), result, nullptr);
-  }
-  Status GetChildrenFileAttributes(const std::string& path,
-                                   std::vector<FileAttributes>* result) override {
-    return file_system_->GetChildrenFileAttributes(path, IOOptions(), result, nullptr);
-  }
-  Status DeleteFile(const std::string& path) override {
-    return file_system_->DeleteFile(path, IOOptions(), nullptr);
-  }
-  Status Truncate(const std::string& path, size_t size) override {
-    return file_system_->Truncate(path, size, IOOptions(), nullptr);
-  }
-  Status CreateDir(const std::string& path) override {
-    return file_system_->CreateDir(path, IOOptions(), nullptr);
-  }
-  Status CreateDirIfMissing(const std::string& path) override {
-    return file_system_->CreateDirIfMissing(path, IOOptions(), nullptr);
-  }
-  Status DeleteDir(const std::string& path) override {
-    return file_system_->DeleteDir(path, IOOptions(), nullptr);
-  }
-  Status GetFileSize(const std::string& path, uint64_t* file_size) override {
-    return file_system_->GetFileSize(path, IOOptions(), file_size, nullptr);
-  }
-  Status GetFileModificationTime(const std::string& path, uint64_t* file_mtime) override {
-    return file_system_->GetFileModificationTime(path, IOOptions(), file_mtime, nullptr);
-  }
-  Status RenameFile(const std::string& src, const std::string& target) override {
-    return file_system_->RenameFile(src, target, IOOptions(), nullptr);
-  }
-  Status LinkFile(const std::string& src, const std::string& target) override {
-    return file_system_->LinkFile(src, target, IOOptions(), nullptr);
-  }
-  Status NumFileLinks(const std::string& path, uint64_t* count) override {
-    return file_system_->NumFileLinks(path, IOOptions(), count, nullptr);
-  }
-  Status AreFilesSame(const std::string& first, const std::string& second, bool* res) override {
-    return file_system_->AreFilesSame(first, second, IOOptions(), res, nullptr);
-  }
-  Status LockFile(const std::string& path, FileLock** lock) override {
-    return file_system_->LockFile(path, IOOptions(), lock, nullptr);
-  }
-  Status UnlockFile(FileLock* lock) override {
-    return file_system_->UnlockFile(lock, IOOptions(), nullptr);
-  }
+  VARVE_PATH_CALLS(VARVE_CALL_FS, VARVE_FORWARD_ENV_BARE)
   Status GetTestDirectory(std::string* path) override {
-    return file_system_->GetTestDirectory(IOOptions(), path, nullptr);
+    return target_->GetTestDirectory(IOOptions(), path, nullptr);
   }
-  Status NewLogger(const std::string& path, std::shared_ptr<Logger>* result) override {
-    return file_system_->NewLogger(path, IOOptions(), result, nullptr);
-  }
-  Status GetAbsolutePath(const std::string& path, std::string* output_path) override {
-    return file_system_->GetAbsolutePath(path, IOOptions(), output_path, nullptr);
-  }
-  Status GetFreeSpace(const std::string& path, uint64_t* diskfree) override {
-    return file_system_->GetFreeSpace(path, IOOptions(), diskfree, nullptr);
-  }
-  Status IsDirectory(const std::string& path, bool* is_dir) override {
-    return file_system_->IsDirectory(path, IOOptions(), is_dir, nullptr);
-  }
+
   // These adjust the options with which a kind of file is opened.
-  EnvOptions OptimizeForLogRead(const EnvOptions& o) const override {
-    return file_system_->OptimizeForLogRead(FileOptions(o));
+#define VARVE_OPTIMIZE_WITH_FS(Call, more)                                           \
+  EnvOptions Call(const EnvOptions& options VARVE_LAST_PARAMS more) const override { \
+    return target_->Call(FileOptions(options) VARVE_LAST_ARGS more);                 \
   }
-  EnvOptions OptimizeForManifestRead(const EnvOptions& o) const override {
-    return file_system_->OptimizeForManifestRead(FileOptions(o));
-  }
-  EnvOptions OptimizeForLogWrite(const EnvOptions& o, const DBOptions& db) const override {
-    return file_system_->OptimizeForLogWrite(FileOptions(o), db);
-  }
-  EnvOptions OptimizeForManifestWrite(const EnvOptions& o) const override {
-    return file_system_->OptimizeForManifestWrite(FileOptions(o));
-  }
-  EnvOptions OptimizeForCompactionTableWrite(const EnvOptions& o,
-                                             const ImmutableDBOptions& db) const override {
-    return file_system_->OptimizeForCompactionTableWrite(FileOptions(o), db);
-  }
-  EnvOptions OptimizeForCompactionTableRead(const EnvOptions& o,
-                                            const ImmutableDBOptions& db) const override {
-    return file_system_->OptimizeForCompactionTableRead(FileOptions(o), db);
-  }
-  EnvOptions OptimizeForBlobFileRead(const EnvOptions& o,
-                                     const ImmutableDBOptions& db) const override {
-    return file_system_->OptimizeForBlobFileRead(FileOptions(o), db);
-  }
+  VARVE_OPTIMIZE_CALLS(VARVE_OPTIMIZE_WITH_FS)
+#undef VARVE_OPTIMIZE_WITH_FS
   void SanitizeEnvOptions(EnvOptions* o) const override {
     FileOptions adjusted(*o);
-    file_system_->SanitizeFileOptions(&adjusted);
+    target_->SanitizeFileOptions(&adjusted);
     *o = adjusted;
   }
 
   // Time comes from the clock.
-  uint64_t NowMicros() override { return system_clock_->NowMicros(); }
-  uint64_t NowNanos() override { return system_clock_->NowNanos(); }
-  uint64_t NowCPUNanos() override { return system_clock_->CPUNanos(); }
-  void SleepForMicroseconds(int micros) override { system_clock_->SleepForMicroseconds(micros); }
+  uint64_t NowMicros() override {
+    return system_clock_->NowMicros();
+  }
+  uint64_t NowNanos() override {
+    return system_clock_->NowNanos();
+  }
+  uint64_t NowCPUNanos() override {
+    return system_clock_->CPUNanos();
+  }
+  void SleepForMicroseconds(int micros) override {
+    system_clock_->SleepForMicroseconds(micros);
+  }
   Status GetCurrentTime(int64_t* unix_time) override {
     return system_clock_->GetCurrentTime(unix_time);
   }
-  std::string TimeToString(uint64_t time) override { return system_clock_->TimeToString(time); }
+  std::string TimeToString(uint64_t time) override {
+    return system_clock_->TimeToString(time);
+  }
 
  private:
   // Sets *result to an Env file for the one that `open` made.
@@ -214,6 +117,8 @@ class FileSystemEnv : public Env {
     if (s.ok()) *result = EnvFileOf(std::move(file));
     return s;
   }
+
+  FileSystem* const target_;
 };
 
 }  // namespace varve

@@ -16,62 +16,47 @@ IOStatus ToIo(Status s) {
   return status_to_io_status(std::move(s));
 }
 
-// The five classes below differ only in their methods: each owns a file of the Env and passes every
+// Overrides a call of a FileSystem or of its file, and passes it on to `target_`, an Env or its
+// file. The row is one of <varve/forwarded_calls.h>.
+#define VARVE_CALL_ENV(Call, first, last, qualifier)                                            \
+  IOStatus Call(                                                                                \
+      VARVE_FIRST_PARAMS first VARVE_COMMA_AFTER first const IOOptions& VARVE_LAST_PARAMS last, \
+      IODebugContext*) qualifier override {                                                     \
+    return ToIo(target_->Call(VARVE_FIRST_ARGS first VARVE_LAST_ARGS last));                    \
+  }
+#define VARVE_CALL_ENV_BARE(Call, types, qualifier)            \
+  IOStatus Call(VARVE_FIRST_PARAMS types) qualifier override { \
+    return ToIo(target_->Call(VARVE_FIRST_ARGS types));        \
+  }
+
+// The five classes below differ only in their calls: each owns a file of the Env and passes every
 // call on without the IOOptions and the debug context, for which Env has no place. A timeout or a
 // rate limiter's priority in them is therefore lost.
 class EnvSequentialFile final : public FSSequentialFile {
  public:
   using Target = std::unique_ptr<SequentialFile>;
-  explicit EnvSequentialFile(Target file) : file_(std::move(file)) {}
+  explicit EnvSequentialFile(Target file) : target_(std::move(file)) {}
 
-  IOStatus Read(size_t n, const IOOptions&, Slice* result, char* scratch,
-                IODebugContext*) override {
-    return ToIo(file_->Read(n, result, scratch));
-  }
-  IOStatus Skip(uint64_t n) override { return ToIo(file_->Skip(n)); }
-  bool use_direct_io() const override { return file_->use_direct_io(); }
-  size_t GetRequiredBufferAlignment() const override { return file_->GetRequiredBufferAlignment(); }
-  IOStatus InvalidateCache(size_t offset, size_t length) override {
-    return ToIo(file_->InvalidateCache(offset, length));
-  }
-  IOStatus PositionedRead(uint64_t offset, size_t n, const IOOptions&, Slice* result, char* scratch,
-                          IODebugContext*) override {
-    return ToIo(file_->PositionedRead(offset, n, result, scratch));
-  }
+  VARVE_SEQUENTIAL_FILE_CALLS(VARVE_CALL_ENV, VARVE_CALL_ENV_BARE)
 
  private:
-  const Target file_;
+  const Target target_;
 };
 
 class EnvRandomAccessFile final : public FSRandomAccessFile {
  public:
   using Target = std::unique_ptr<RandomAccessFile>;
-  explicit EnvRandomAccessFile(Target file) : file_(std::move(file)) {}
+  explicit EnvRandomAccessFile(Target file) : target_(std::move(file)) {}
 
-  IOStatus Read(uint64_t offset, size_t n, const IOOptions&, Slice* result, char* scratch,
-                IODebugContext*) const override {
-    return ToIo(file_->Read(offset, n, result, scratch));
-  }
-  IOStatus Prefetch(uint64_t offset, size_t n, const IOOptions&, IODebugContext*) override {
-    return ToIo(file_->Prefetch(offset, n));
-  }
+  VARVE_RANDOM_ACCESS_FILE_CALLS(VARVE_CALL_ENV, VARVE_CALL_ENV_BARE)
   IOStatus MultiRead(FSReadRequest* reqs, size_t num_reqs, const IOOptions& options,
                      IODebugContext* dbg) override;
-  size_t GetUniqueId(char* id, size_t max_size) const override {
-    return file_->GetUniqueId(id, max_size);
-  }
   void Hint(AccessPattern pattern) override {
-    file_->Hint(static_cast<RandomAccessFile::AccessPattern>(pattern));
+    target_->Hint(static_cast<RandomAccessFile::AccessPattern>(pattern));
   }
-  bool use_direct_io() const override { return file_->use_direct_io(); }
-  size_t GetRequiredBufferAlignment() const override { return file_->GetRequiredBufferAlignment(); }
-  IOStatus InvalidateCache(size_t offset, size_t length) override {
-    return ToIo(file_->InvalidateCache(offset, length));
-  }
-  IOStatus GetFileSize(uint64_t* result) override { return ToIo(file_->GetFileSize(result)); }
 
  private:
-  const Target file_;
+  const Target target_;
 };
 
 // Also forwards the virtual functions that have defaults, such as PrepareWrite and
@@ -80,100 +65,40 @@ class EnvRandomAccessFile final : public FSRandomAccessFile {
 class EnvWritableFile final : public FSWritableFile {
  public:
   using Target = std::unique_ptr<WritableFile>;
-  explicit EnvWritableFile(Target file) : file_(std::move(file)) {}
+  explicit EnvWritableFile(Target file) : target_(std::move(file)) {}
 
-  IOStatus Append(const Slice& data, const IOOptions&, IODebugContext*) override {
-    return ToIo(file_->Append(data));
-  }
-  IOStatus Append(const Slice& data, const IOOptions&, const DataVerificationInfo& info,
-                  IODebugContext*) override {
-    return ToIo(file_->Append(data, info));
-  }
-  IOStatus PositionedAppend(const Slice& data, uint64_t offset, const IOOptions&,
-                            IODebugContext*) override {
-    return ToIo(file_->PositionedAppend(data, offset));
-  }
-  IOStatus PositionedAppend(const Slice& data, uint64_t offset, const IOOptions&,
-                            const DataVerificationInfo& info, IODebugContext*) override {
-    return ToIo(file_->PositionedAppend(data, offset, info));
-  }
-  IOStatus Truncate(uint64_t size, const IOOptions&, IODebugContext*) override {
-    return ToIo(file_->Truncate(size));
-  }
-  IOStatus Close(const IOOptions&, IODebugContext*) override { return ToIo(file_->Close()); }
-  IOStatus Flush(const IOOptions&, IODebugContext*) override { return ToIo(file_->Flush()); }
-  IOStatus Sync(const IOOptions&, IODebugContext*) override { return ToIo(file_->Sync()); }
-  IOStatus Fsync(const IOOptions&, IODebugContext*) override { return ToIo(file_->Fsync()); }
-  bool IsSyncThreadSafe() const override { return file_->IsSyncThreadSafe(); }
-  bool use_direct_io() const override { return file_->use_direct_io(); }
-  size_t GetRequiredBufferAlignment() const override { return file_->GetRequiredBufferAlignment(); }
-  void SetWriteLifeTimeHint(Env::WriteLifeTimeHint hint) override {
-    file_->SetWriteLifeTimeHint(hint);
-  }
-  void SetIOPriority(Env::IOPriority pri) override { file_->SetIOPriority(pri); }
-  Env::IOPriority GetIOPriority() override { return file_->GetIOPriority(); }
-  Env::WriteLifeTimeHint GetWriteLifeTimeHint() override { return file_->GetWriteLifeTimeHint(); }
-  uint64_t GetFileSize(const IOOptions&, IODebugContext*) override { return file_->GetFileSize(); }
-  void SetPreallocationBlockSize(size_t size) override { file_->SetPreallocationBlockSize(size); }
-  void GetPreallocationStatus(size_t* block_size, size_t* last_block) override {
-    file_->GetPreallocationStatus(block_size, last_block);
-  }
-  size_t GetUniqueId(char* id, size_t max_size) const override {
-    return file_->GetUniqueId(id, max_size);
-  }
-  IOStatus InvalidateCache(size_t offset, size_t length) override {
-    return ToIo(file_->InvalidateCache(offset, length));
-  }
-  IOStatus RangeSync(uint64_t offset, uint64_t nbytes, const IOOptions&, IODebugContext*) override {
-    return ToIo(file_->RangeSync(offset, nbytes));
+  VARVE_WRITABLE_FILE_CALLS(VARVE_CALL_ENV, VARVE_CALL_ENV_BARE)
+  uint64_t GetFileSize(const IOOptions&, IODebugContext*) override {
+    return target_->GetFileSize();
   }
   void PrepareWrite(size_t offset, size_t len, const IOOptions&, IODebugContext*) override {
-    file_->PrepareWrite(offset, len);
-  }
-  IOStatus Allocate(uint64_t offset, uint64_t len, const IOOptions&, IODebugContext*) override {
-    return ToIo(file_->Allocate(offset, len));
+    target_->PrepareWrite(offset, len);
   }
 
  private:
-  const Target file_;
+  const Target target_;
 };
 
 class EnvRandomRWFile final : public FSRandomRWFile {
  public:
   using Target = std::unique_ptr<RandomRWFile>;
-  explicit EnvRandomRWFile(Target file) : file_(std::move(file)) {}
+  explicit EnvRandomRWFile(Target file) : target_(std::move(file)) {}
 
-  bool use_direct_io() const override { return file_->use_direct_io(); }
-  size_t GetRequiredBufferAlignment() const override { return file_->GetRequiredBufferAlignment(); }
-  IOStatus Write(uint64_t offset, const Slice& data, const IOOptions&, IODebugContext*) override {
-    return ToIo(file_->Write(offset, data));
-  }
-  IOStatus Read(uint64_t offset, size_t n, const IOOptions&, Slice* result, char* scratch,
-                IODebugContext*) const override {
-    return ToIo(file_->Read(offset, n, result, scratch));
-  }
-  IOStatus Flush(const IOOptions&, IODebugContext*) override { return ToIo(file_->Flush()); }
-  IOStatus Sync(const IOOptions&, IODebugContext*) override { return ToIo(file_->Sync()); }
-  IOStatus Fsync(const IOOptions&, IODebugContext*) override { return ToIo(file_->Fsync()); }
-  IOStatus Close(const IOOptions&, IODebugContext*) override { return ToIo(file_->Close()); }
+  VARVE_RANDOM_RW_FILE_CALLS(VARVE_CALL_ENV)
 
  private:
-  const Target file_;
+  const Target target_;
 };
 
 class EnvDirectory final : public FSDirectory {
  public:
   using Target = std::unique_ptr<Directory>;
-  explicit EnvDirectory(Target file) : file_(std::move(file)) {}
+  explicit EnvDirectory(Target file) : target_(std::move(file)) {}
 
-  IOStatus Fsync(const IOOptions&, IODebugContext*) override { return ToIo(file_->Fsync()); }
-  IOStatus Close(const IOOptions&, IODebugContext*) override { return ToIo(file_->Close()); }
-  size_t GetUniqueId(char* id, size_t max_size) const override {
-    return file_->GetUniqueId(id, max_size);
-  }
+  VARVE_DIRECTORY_CALLS(VARVE_CALL_ENV)
 
  private:
-  const Target file_;
+  const Target target_;
 };
 
 // Converts the requests one by one, as the two structures have nothing in common but their meaning.
@@ -186,7 +111,7 @@ IOStatus EnvRandomAccessFile::MultiRead(FSReadRequest* reqs, size_t num_reqs, co
     requests[i].len = reqs[i].len;
     requests[i].scratch = reqs[i].scratch;
   }
-  IOStatus s = ToIo(file_->MultiRead(requests.data(), num_reqs));
+  IOStatus s = ToIo(target_->MultiRead(requests.data(), num_reqs));
   for (size_t i = 0; i < num_reqs; ++i) {
     reqs[i].result = requests[i].result;
     reqs[i].status = ToIo(std::move(requests[i].status));
@@ -218,180 +143,56 @@ IOStatus Opened(std::unique_ptr<Result>* result, Open open) {
 // bypasses the program's Env.
 class EnvFileSystem final : public FileSystem {
  public:
-  explicit EnvFileSystem(Env* env) : env_(env) {}
+  explicit EnvFileSystem(Env* env) : target_(env) {}
 
   const char* Name() const override { return "LegacyFileSystem"; }
 
-  Status RegisterDbPaths(const std::vector<std::string>& paths) override {
-    return env_->RegisterDbPaths(paths);
+#define VARVE_OPEN_WITH_ENV(Call, File, paths)                                                     \
+  IOStatus Call(VARVE_FIRST_PARAMS paths, const FileOptions& options,                              \
+                std::unique_ptr<FS##File>* result, IODebugContext*) override {                     \
+    return Opened<Env##File>(                                                                      \
+        result, [&](auto* file) { return target_->Call(VARVE_FIRST_ARGS paths, file, options); }); \
   }
-  Status UnregisterDbPaths(const std::vector<std::string>& paths) override {
-    return env_->UnregisterDbPaths(paths);
-  }
-  IOStatus NewSequentialFile(const std::string& path, const FileOptions& o,
-                             std::unique_ptr<FSSequentialFile>* result, IODebugContext*) override {
-    return Opened<EnvSequentialFile>(
-        result, [&](auto* file) { return env_->NewSequentialFile(path, file, o); });
-  }
-  IOStatus NewRandomAccessFile(const std::string& path, const FileOptions& o,
-                               std::unique_ptr<FSRandomAccessFile>* result,
-                               IODebugContext*) override {
-    return Opened<EnvRandomAccessFile>(
-        result, [&](auto* file) { return env_->NewRandomAccessFile(path, file, o); });
-  }
-  IOStatus NewWritableFile(const std::string& path, const FileOptions& o,
-                           std::unique_ptr<FSWritableFile>* result, IODebugContext*) override {
-    return Opened<EnvWritableFile>(
-        result, [&](auto* file) { return env_->NewWritableFile(path, file, o); });
-  }
-  IOStatus ReopenWritableFile(const std::string& path, const FileOptions& o,
-                              std::unique_ptr<FSWritableFile>* result, IODebugContext*) override {
-    return Opened<EnvWritableFile>(
-        result, [&](auto* file) { return env_->ReopenWritableFile(path, file, o); });
-  }
-  IOStatus ReuseWritableFile(const std::string& path, const std::string& old_path,
-                             const FileOptions& o, std::unique_ptr<FSWritableFile>* result,
-                             IODebugContext*) override {
-    return Opened<EnvWritableFile>(
-        result, [&](auto* file) { return env_->ReuseWritableFile(path, old_path, file, o); });
-  }
-  IOStatus NewRandomRWFile(const std::string& path, const FileOptions& o,
-                           std::unique_ptr<FSRandomRWFile>* result, IODebugContext*) override {
-    return Opened<EnvRandomRWFile>(
-        result, [&](auto* file) { return env_->NewRandomRWFile(path, file, o); });
-  }
-  IOStatus NewMemoryMappedFileBuffer(const std::string& path,
-                                     std::unique_ptr<MemoryMappedFileBuffer>* result) override {
-    return ToIo(env_->NewMemoryMappedFileBuffer(path, result));
-  }
+  VARVE_OPEN_CALLS(VARVE_OPEN_WITH_ENV)
+#undef VARVE_OPEN_WITH_ENV
   IOStatus NewDirectory(const std::string& path, const IOOptions&,
                         std::unique_ptr<FSDirectory>* result, IODebugContext*) override {
-    return Opened<EnvDirectory>(result, [&](auto* file) { return env_->NewDirectory(path, file); });
+    return Opened<EnvDirectory>(result,
+                                [&](auto* file) { return target_->NewDirectory(path, file); });
   }
-  IOStatus FileExists(const std::string& path, const IOOptions&, IODebugContext*) override {
-    return ToIo(env_->FileExists(path));
-  }
-  IOStatus GetChildren(const std::string& path, const IOOptions&, std::vector<std::string>* result,
-                       IODebugContext*) override {
-    return ToIo(env_->GetChildren(path, result));
-  }
-  IOStatus GetChildrenFileAttributes(const std::string& path, const IOOptions&,
-                                     std::vector<FileAttributes>* result,
-                                     IODebugContext*) override {
-    return ToIo(env_->GetChildrenFileAttributes(path, result));
-  }
-  IOStatus DeleteFile(const std::string& path, const IOOptions&, IODebugContext*) override {
-    return ToIo(env_->DeleteFile(path));
-  }
-  IOStatus Truncate(const std::string& path, size_t size, const IOOptions&,
-                    IODebugContext*) override {
-    return ToIo(env_->Truncate(path, size));
-  }
-  IOStatus CreateDir(const std::string& path, const IOOptions&, IODebugContext*) override {
-    return ToIo(env_->CreateDir(path));
-  }
-  IOStatus CreateDirIfMissing(const std::string& path, const IOOptions&, IODebugContext*) override {
-    return ToIo(env_->CreateDirIfMissing(path));
-  }
-  IOStatus DeleteDir(const std::string& path, const IOOptions&, IODebugContext*) override {
-    return ToIo(env_->DeleteDir(path));
-  }
-  IOStatus GetFileSize(const std::string& path, const IOOptions&, uint64_t* file_size,
-                       IODebugContext*) override {
-    return ToIo(env_->GetFileSize(path, file_size));
-  }
-  IOStatus GetFileModificationTime(const std::string& path, const IOOptions&, uint64_t* file_mtime,
-                                   IODebugContext*) override {
-    return ToIo(env_->GetFileModificationTime(path, file_mtime));
-  }
-  IOStatus RenameFile(const std::string& src, const std::string& target, const IOOptions&,
-                      IODebugContext*) override {
-    return ToIo(env_->RenameFile(src, target));
-  }
-  IOStatus LinkFile(const std::string& src, const std::string& target, const IOOptions&,
-                    IODebugContext*) override {
-    return ToIo(env_->LinkFile(src, target));
-  }
-  IOStatus NumFileLinks(const std::string& path, const IOOptions&, uint64_t* count,
-                        IODebugContext*) override {
-    return ToIo(env_->NumFileLinks(path, count));
-  }
-  IOStatus AreFilesSame(const std::string& first, const std::string& second, const IOOptions&,
-                        bool* res, IODebugContext*) override {
-    return ToIo(env_->AreFilesSame(first, second, res));
-  }
-  IOStatus LockFile(const std::string& path, const IOOptions&, FileLock** lock,
-                    IODebugContext*) override {
-    return ToIo(env_->LockFile(path, lock));
-  }
-  IOStatus UnlockFile(FileLock* lock, const IOOptions&, IODebugContext*) override {
-    return ToIo(env_->UnlockFile(lock));
-  }
+  VARVE_PATH_CALLS(VARVE_CALL_ENV, VARVE_CALL_ENV_BARE)
   IOStatus GetTestDirectory(const IOOptions&, std::string* path, IODebugContext*) override {
-    return ToIo(env_->GetTestDirectory(path));
+    return ToIo(target_->GetTestDirectory(path));
   }
-  IOStatus NewLogger(const std::string& path, const IOOptions&, std::shared_ptr<Logger>* result,
-                     IODebugContext*) override {
-    return ToIo(env_->NewLogger(path, result));
+#define VARVE_OPTIMIZE_WITH_ENV(Call, more)                                            \
+  FileOptions Call(const FileOptions& options VARVE_LAST_PARAMS more) const override { \
+    return WithEnvOptions(options, target_->Call(options VARVE_LAST_ARGS more));       \
   }
-  IOStatus GetAbsolutePath(const std::string& path, const IOOptions&, std::string* output_path,
-                           IODebugContext*) override {
-    return ToIo(env_->GetAbsolutePath(path, output_path));
-  }
-  IOStatus GetFreeSpace(const std::string& path, const IOOptions&, uint64_t* diskfree,
-                        IODebugContext*) override {
-    return ToIo(env_->GetFreeSpace(path, diskfree));
-  }
-  IOStatus IsDirectory(const std::string& path, const IOOptions&, bool* is_dir,
-                       IODebugContext*) override {
-    return ToIo(env_->IsDirectory(path, is_dir));
-  }
-  void SanitizeFileOptions(FileOptions* opts) const override { env_->SanitizeEnvOptions(opts); }
-  FileOptions OptimizeForLogRead(const FileOptions& o) const override {
-    return WithEnvOptions(o, env_->OptimizeForLogRead(o));
-  }
-  FileOptions OptimizeForManifestRead(const FileOptions& o) const override {
-    return WithEnvOptions(o, env_->OptimizeForManifestRead(o));
-  }
-  FileOptions OptimizeForLogWrite(const FileOptions& o, const DBOptions& db) const override {
-    return WithEnvOptions(o, env_->OptimizeForLogWrite(o, db));
-  }
-  FileOptions OptimizeForManifestWrite(const FileOptions& o) const override {
-    return WithEnvOptions(o, env_->OptimizeForManifestWrite(o));
-  }
-  FileOptions OptimizeForCompactionTableWrite(const FileOptions& o,
-                                              const ImmutableDBOptions& db) const override {
-    return WithEnvOptions(o, env_->OptimizeForCompactionTableWrite(o, db));
-  }
-  FileOptions OptimizeForCompactionTableRead(const FileOptions& o,
-                                             const ImmutableDBOptions& db) const override {
-    return WithEnvOptions(o, env_->OptimizeForCompactionTableRead(o, db));
-  }
-  FileOptions OptimizeForBlobFileRead(const FileOptions& o,
-                                      const ImmutableDBOptions& db) const override {
-    return WithEnvOptions(o, env_->OptimizeForBlobFileRead(o, db));
+  VARVE_OPTIMIZE_CALLS(VARVE_OPTIMIZE_WITH_ENV)
+#undef VARVE_OPTIMIZE_WITH_ENV
+  void SanitizeFileOptions(FileOptions* opts) const override {
+    target_->SanitizeEnvOptions(opts);
   }
 
  private:
-  Env* const env_;
+  Env* const target_;
 };
 
 class EnvClock final : public SystemClock {
  public:
-  explicit EnvClock(Env* env) : env_(env) {}
+  explicit EnvClock(Env* env) : target_(env) {}
 
   const char* Name() const override { return "LegacySystemClock"; }
-  uint64_t NowMicros() override { return env_->NowMicros(); }
-  uint64_t NowNanos() override { return env_->NowNanos(); }
-  uint64_t CPUMicros() override { return env_->NowCPUNanos() / 1000; }
-  uint64_t CPUNanos() override { return env_->NowCPUNanos(); }
-  void SleepForMicroseconds(int micros) override { env_->SleepForMicroseconds(micros); }
-  Status GetCurrentTime(int64_t* unix_time) override { return env_->GetCurrentTime(unix_time); }
-  std::string TimeToString(uint64_t time) override { return env_->TimeToString(time); }
+  VARVE_TIME_CALLS
+  uint64_t CPUMicros() override { return target_->NowCPUNanos() / 1000; }
+  uint64_t CPUNanos() override { return target_->NowCPUNanos(); }
 
  private:
-  Env* const env_;
+  Env* const target_;
 };
+
+#undef VARVE_CALL_ENV_BARE
+#undef VARVE_CALL_ENV
 
 }  // namespace
 

@@ -62,6 +62,27 @@ TEST(EnvTest, OverriddenFunctionsAreHeardThroughTheAdapters) {
   EXPECT_EQ(env.created, 2);
 }
 
+// Names its host in one of the two calls only.
+class NamedHostEnv final : public EnvWrapper {
+ public:
+  using EnvWrapper::EnvWrapper;
+  Status GetHostNameString(std::string* result) override {
+    *result = "a host with a name of its own";
+    return Status::OK();
+  }
+};
+
+TEST(EnvTest, WrappersForwardBothNamesOfTheHost) {
+  NamedHostEnv named(Env::Default());
+  EnvWrapper wrapper(&named);
+  const std::unique_ptr<Env> mem(NewMemEnv(&named));
+  for (Env* const env : {static_cast<Env*>(&wrapper), mem.get()}) {
+    std::string host;
+    ASSERT_TRUE(env->GetHostNameString(&host).ok());
+    EXPECT_EQ(host, "a host with a name of its own");
+  }
+}
+
 TEST(EnvTest, ACompositeEnvTakesItsFilesFromTheFileSystem) {
   const auto fs = std::make_shared<MemFileSystem>();
   const std::unique_ptr<Env> env = NewCompositeEnv(fs);

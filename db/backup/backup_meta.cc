@@ -10,12 +10,12 @@
 
 #include "db/backup/backup_meta.h"
 
-#include <array>
 #include <limits>
 #include <set>
 #include <string_view>
 #include <utility>
 
+#include "util/base/declared_names.h"
 #include "util/base/status_macros.h"
 #include "util/coding/crc32c.h"
 
@@ -32,14 +32,9 @@ constexpr std::string_view kMustBeKnown = "ni::";
 constexpr std::string_view kExcludedField = "ni::excluded";
 constexpr char kHexDigits[] = "0123456789ABCDEF";
 
-constexpr std::array<std::pair<Temperature, std::string_view>, 6> kTemperatureNames = {{
-    {Temperature::kUnknown, "kUnknown"},
-    {Temperature::kHot, "kHot"},
-    {Temperature::kWarm, "kWarm"},
-    {Temperature::kCool, "kCool"},
-    {Temperature::kCold, "kCold"},
-    {Temperature::kIce, "kIce"},
-}};
+constexpr auto& kTemperatureNames =
+    kNamedValues<Temperature::kUnknown, Temperature::kHot, Temperature::kWarm, Temperature::kCool,
+                 Temperature::kCold, Temperature::kIce>;
 
 bool ReadNumber(std::string_view text, uint64_t* value) {
   const std::optional<uint64_t> number = ParseDecimal(text);

@@ -13,6 +13,7 @@
 #include "varve/file_system.h"
 #include "varve/system_clock.h"
 
+#include "util/base/declared_names.h"
 #include "util/env/env_adapters.h"
 #include "util/env/info_log.h"
 #include "util/env/posix_fd.h"
@@ -149,19 +150,11 @@ std::string Env::PriorityToString(Priority priority) {
 // end in the two hexadecimal digits. What lies between the known activities and those is a number
 // of a newer version.
 std::string Env::IOActivityToString(IOActivity activity) {
-  static constexpr std::array<const char*, 11> kNames = {"Flush",
-                                                         "Compaction",
-                                                         "DBOpen",
-                                                         "Get",
-                                                         "MultiGet",
-                                                         "DBIterator",
-                                                         "VerifyDBChecksum",
-                                                         "VerifyFileChecksums",
-                                                         "GetEntity",
-                                                         "MultiGetEntity",
-                                                         "GetFileChecksumsFromCurrentManifest"};
+  constexpr auto& kNames =
+      kEnumeratorNames<IOActivity,
+                       static_cast<size_t>(IOActivity::kGetFileChecksumsFromCurrentManifest) + 1>;
   const auto number = static_cast<unsigned>(activity);
-  if (number < kNames.size()) return kNames[number];
+  if (number < kNames.size()) return kNames[number].data() + 1;  // Without the k.
   if (activity == IOActivity::kUnknown) return "Unknown";
   if (number < 0x80) return "Invalid";
   static constexpr char kDigits[] = "0123456789ABCDEF";

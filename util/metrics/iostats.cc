@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <string>
 
+#include "util/base/declared_names.h"
+
 namespace varve {
 
 constinit thread_local IOStatsContext* thread_iostats = nullptr;
@@ -15,49 +17,28 @@ namespace {
 // Too large for the thread-local storage that is accessed without a call.
 constinit thread_local IOStatsContext context_of_thread;
 
-template <typename Owner>
-struct IoCounter {
-  const char* name;
-  uint64_t Owner::*field;
-};
-
 // Gives the printing order. These names are RocksDB's.
-constexpr IoCounter<IOStatsContext> kIoCounters[] = {
-    {"thread_pool_id", &IOStatsContext::thread_pool_id},
-    {"bytes_written", &IOStatsContext::bytes_written},
-    {"bytes_read", &IOStatsContext::bytes_read},
-    {"open_nanos", &IOStatsContext::open_nanos},
-    {"allocate_nanos", &IOStatsContext::allocate_nanos},
-    {"write_nanos", &IOStatsContext::write_nanos},
-    {"read_nanos", &IOStatsContext::read_nanos},
-    {"range_sync_nanos", &IOStatsContext::range_sync_nanos},
-    {"fsync_nanos", &IOStatsContext::fsync_nanos},
-    {"prepare_write_nanos", &IOStatsContext::prepare_write_nanos},
-    {"logger_nanos", &IOStatsContext::logger_nanos},
-    {"cpu_write_nanos", &IOStatsContext::cpu_write_nanos},
-    {"cpu_read_nanos", &IOStatsContext::cpu_read_nanos},
-};
+using Io = IOStatsContext;
+constexpr auto& kIoCounters =
+    kNamedValues<&Io::thread_pool_id, &Io::bytes_written, &Io::bytes_read, &Io::open_nanos,
+                 &Io::allocate_nanos, &Io::write_nanos, &Io::read_nanos, &Io::range_sync_nanos,
+                 &Io::fsync_nanos, &Io::prepare_write_nanos, &Io::logger_nanos,
+                 &Io::cpu_write_nanos, &Io::cpu_read_nanos>;
 
-constexpr IoCounter<FileIOByTemperature> kTemperatureCounters[] = {
-    {"hot_file_bytes_read", &FileIOByTemperature::hot_file_bytes_read},
-    {"warm_file_bytes_read", &FileIOByTemperature::warm_file_bytes_read},
-    {"cool_file_bytes_read", &FileIOByTemperature::cool_file_bytes_read},
-    {"cold_file_bytes_read", &FileIOByTemperature::cold_file_bytes_read},
-    {"ice_file_bytes_read", &FileIOByTemperature::ice_file_bytes_read},
-    {"hot_file_read_count", &FileIOByTemperature::hot_file_read_count},
-    {"warm_file_read_count", &FileIOByTemperature::warm_file_read_count},
-    {"cool_file_read_count", &FileIOByTemperature::cool_file_read_count},
-    {"cold_file_read_count", &FileIOByTemperature::cold_file_read_count},
-    {"ice_file_read_count", &FileIOByTemperature::ice_file_read_count},
-};
-static_assert(sizeof(kTemperatureCounters) / sizeof(kTemperatureCounters[0]) * sizeof(uint64_t) ==
-                  sizeof(FileIOByTemperature),
+using ByTemperature = FileIOByTemperature;
+constexpr auto& kTemperatureCounters =
+    kNamedValues<&ByTemperature::hot_file_bytes_read, &ByTemperature::warm_file_bytes_read,
+                 &ByTemperature::cool_file_bytes_read, &ByTemperature::cold_file_bytes_read,
+                 &ByTemperature::ice_file_bytes_read, &ByTemperature::hot_file_read_count,
+                 &ByTemperature::warm_file_read_count, &ByTemperature::cool_file_read_count,
+                 &ByTemperature::cold_file_read_count, &ByTemperature::ice_file_read_count>;
+static_assert(kTemperatureCounters.size() * sizeof(uint64_t) == sizeof(FileIOByTemperature),
               "kTemperatureCounters must name every counter");
 
-template <typename Owner, size_t kCount>
-void AppendIoCounters(const Owner& owner, const IoCounter<Owner> (&counters)[kCount],
-                      bool exclude_zero, std::string* out) {
-  for (const auto& [name, field] : counters) {
+template <typename Owner, typename Counters>
+void AppendIoCounters(const Owner& owner, const Counters& counters, bool exclude_zero,
+                      std::string* out) {
+  for (const auto& [field, name] : counters) {
     if (exclude_zero && owner.*field == 0) continue;
     if (!out->empty()) out->append(", ");
     out->append(name).append(" = ").append(std::to_string(owner.*field));

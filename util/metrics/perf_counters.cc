@@ -5,156 +5,73 @@
 
 #include <time.h>
 
+#include <algorithm>
 #include <chrono>
-#include <cstddef>
 #include <memory>
 #include <utility>
+
+#include "util/base/declared_names.h"
 
 namespace varve {
 
 namespace {
 
-template <typename Owner>
-struct PerfCounter {
-  const char* name;
-  uint64_t Owner::*field;
-};
-
-// The printing order is the field order; the size check below catches a field without an entry.
-constexpr PerfCounter<PerfContextBase> kPerfCounters[] = {
-    {"user_key_comparison_count", &PerfContextBase::user_key_comparison_count},
-    {"block_cache_hit_count", &PerfContextBase::block_cache_hit_count},
-    {"block_read_count", &PerfContextBase::block_read_count},
-    {"block_read_byte", &PerfContextBase::block_read_byte},
-    {"block_read_time", &PerfContextBase::block_read_time},
-    {"block_read_cpu_time", &PerfContextBase::block_read_cpu_time},
-    {"block_cache_index_hit_count", &PerfContextBase::block_cache_index_hit_count},
-    {"block_cache_standalone_handle_count", &PerfContextBase::block_cache_standalone_handle_count},
-    {"block_cache_real_handle_count", &PerfContextBase::block_cache_real_handle_count},
-    {"index_block_read_count", &PerfContextBase::index_block_read_count},
-    {"block_cache_filter_hit_count", &PerfContextBase::block_cache_filter_hit_count},
-    {"filter_block_read_count", &PerfContextBase::filter_block_read_count},
-    {"compression_dict_block_read_count", &PerfContextBase::compression_dict_block_read_count},
-    {"block_cache_index_read_byte", &PerfContextBase::block_cache_index_read_byte},
-    {"block_cache_filter_read_byte", &PerfContextBase::block_cache_filter_read_byte},
-    {"block_cache_compression_dict_read_byte",
-     &PerfContextBase::block_cache_compression_dict_read_byte},
-    {"block_cache_read_byte", &PerfContextBase::block_cache_read_byte},
-    {"secondary_cache_hit_count", &PerfContextBase::secondary_cache_hit_count},
-    {"compressed_sec_cache_insert_real_count",
-     &PerfContextBase::compressed_sec_cache_insert_real_count},
-    {"compressed_sec_cache_insert_dummy_count",
-     &PerfContextBase::compressed_sec_cache_insert_dummy_count},
-    {"compressed_sec_cache_uncompressed_bytes",
-     &PerfContextBase::compressed_sec_cache_uncompressed_bytes},
-    {"compressed_sec_cache_compressed_bytes",
-     &PerfContextBase::compressed_sec_cache_compressed_bytes},
-    {"block_checksum_time", &PerfContextBase::block_checksum_time},
-    {"block_decompress_time", &PerfContextBase::block_decompress_time},
-    {"get_read_bytes", &PerfContextBase::get_read_bytes},
-    {"multiget_read_bytes", &PerfContextBase::multiget_read_bytes},
-    {"iter_read_bytes", &PerfContextBase::iter_read_bytes},
-    {"blob_cache_hit_count", &PerfContextBase::blob_cache_hit_count},
-    {"blob_cache_read_byte", &PerfContextBase::blob_cache_read_byte},
-    {"blob_read_count", &PerfContextBase::blob_read_count},
-    {"blob_read_byte", &PerfContextBase::blob_read_byte},
-    {"blob_read_time", &PerfContextBase::blob_read_time},
-    {"blob_checksum_time", &PerfContextBase::blob_checksum_time},
-    {"blob_decompress_time", &PerfContextBase::blob_decompress_time},
-    {"internal_key_skipped_count", &PerfContextBase::internal_key_skipped_count},
-    {"internal_delete_skipped_count", &PerfContextBase::internal_delete_skipped_count},
-    {"internal_recent_skipped_count", &PerfContextBase::internal_recent_skipped_count},
-    {"internal_merge_count", &PerfContextBase::internal_merge_count},
-    {"internal_merge_point_lookup_count", &PerfContextBase::internal_merge_point_lookup_count},
-    {"internal_range_del_reseek_count", &PerfContextBase::internal_range_del_reseek_count},
-    {"get_snapshot_time", &PerfContextBase::get_snapshot_time},
-    {"get_from_memtable_time", &PerfContextBase::get_from_memtable_time},
-    {"get_from_memtable_count", &PerfContextBase::get_from_memtable_count},
-    {"get_post_process_time", &PerfContextBase::get_post_process_time},
-    {"get_from_output_files_time", &PerfContextBase::get_from_output_files_time},
-    {"seek_on_memtable_time", &PerfContextBase::seek_on_memtable_time},
-    {"seek_on_memtable_count", &PerfContextBase::seek_on_memtable_count},
-    {"next_on_memtable_count", &PerfContextBase::next_on_memtable_count},
-    {"prev_on_memtable_count", &PerfContextBase::prev_on_memtable_count},
-    {"seek_child_seek_time", &PerfContextBase::seek_child_seek_time},
-    {"seek_child_seek_count", &PerfContextBase::seek_child_seek_count},
-    {"seek_min_heap_time", &PerfContextBase::seek_min_heap_time},
-    {"seek_max_heap_time", &PerfContextBase::seek_max_heap_time},
-    {"seek_internal_seek_time", &PerfContextBase::seek_internal_seek_time},
-    {"find_next_user_entry_time", &PerfContextBase::find_next_user_entry_time},
-    {"write_wal_time", &PerfContextBase::write_wal_time},
-    {"write_memtable_time", &PerfContextBase::write_memtable_time},
-    {"write_delay_time", &PerfContextBase::write_delay_time},
-    {"write_scheduling_flushes_compactions_time",
-     &PerfContextBase::write_scheduling_flushes_compactions_time},
-    {"write_pre_and_post_process_time", &PerfContextBase::write_pre_and_post_process_time},
-    {"write_thread_wait_nanos", &PerfContextBase::write_thread_wait_nanos},
-    {"db_mutex_lock_nanos", &PerfContextBase::db_mutex_lock_nanos},
-    {"db_condition_wait_nanos", &PerfContextBase::db_condition_wait_nanos},
-    {"merge_operator_time_nanos", &PerfContextBase::merge_operator_time_nanos},
-    {"read_index_block_nanos", &PerfContextBase::read_index_block_nanos},
-    {"read_filter_block_nanos", &PerfContextBase::read_filter_block_nanos},
-    {"new_table_block_iter_nanos", &PerfContextBase::new_table_block_iter_nanos},
-    {"new_table_iterator_nanos", &PerfContextBase::new_table_iterator_nanos},
-    {"block_seek_nanos", &PerfContextBase::block_seek_nanos},
-    {"find_table_nanos", &PerfContextBase::find_table_nanos},
-    {"bloom_memtable_hit_count", &PerfContextBase::bloom_memtable_hit_count},
-    {"bloom_memtable_miss_count", &PerfContextBase::bloom_memtable_miss_count},
-    {"bloom_sst_hit_count", &PerfContextBase::bloom_sst_hit_count},
-    {"bloom_sst_miss_count", &PerfContextBase::bloom_sst_miss_count},
-    {"key_lock_wait_time", &PerfContextBase::key_lock_wait_time},
-    {"key_lock_wait_count", &PerfContextBase::key_lock_wait_count},
-    {"env_new_sequential_file_nanos", &PerfContextBase::env_new_sequential_file_nanos},
-    {"env_new_random_access_file_nanos", &PerfContextBase::env_new_random_access_file_nanos},
-    {"env_new_writable_file_nanos", &PerfContextBase::env_new_writable_file_nanos},
-    {"env_reuse_writable_file_nanos", &PerfContextBase::env_reuse_writable_file_nanos},
-    {"env_new_random_rw_file_nanos", &PerfContextBase::env_new_random_rw_file_nanos},
-    {"env_new_directory_nanos", &PerfContextBase::env_new_directory_nanos},
-    {"env_file_exists_nanos", &PerfContextBase::env_file_exists_nanos},
-    {"env_get_children_nanos", &PerfContextBase::env_get_children_nanos},
-    {"env_get_children_file_attributes_nanos",
-     &PerfContextBase::env_get_children_file_attributes_nanos},
-    {"env_delete_file_nanos", &PerfContextBase::env_delete_file_nanos},
-    {"env_create_dir_nanos", &PerfContextBase::env_create_dir_nanos},
-    {"env_create_dir_if_missing_nanos", &PerfContextBase::env_create_dir_if_missing_nanos},
-    {"env_delete_dir_nanos", &PerfContextBase::env_delete_dir_nanos},
-    {"env_get_file_size_nanos", &PerfContextBase::env_get_file_size_nanos},
-    {"env_get_file_modification_time_nanos",
-     &PerfContextBase::env_get_file_modification_time_nanos},
-    {"env_rename_file_nanos", &PerfContextBase::env_rename_file_nanos},
-    {"env_link_file_nanos", &PerfContextBase::env_link_file_nanos},
-    {"env_lock_file_nanos", &PerfContextBase::env_lock_file_nanos},
-    {"env_unlock_file_nanos", &PerfContextBase::env_unlock_file_nanos},
-    {"env_new_logger_nanos", &PerfContextBase::env_new_logger_nanos},
-    {"get_cpu_nanos", &PerfContextBase::get_cpu_nanos},
-    {"iter_next_cpu_nanos", &PerfContextBase::iter_next_cpu_nanos},
-    {"iter_prev_cpu_nanos", &PerfContextBase::iter_prev_cpu_nanos},
-    {"iter_seek_cpu_nanos", &PerfContextBase::iter_seek_cpu_nanos},
-    {"iter_next_count", &PerfContextBase::iter_next_count},
-    {"iter_prev_count", &PerfContextBase::iter_prev_count},
-    {"iter_seek_count", &PerfContextBase::iter_seek_count},
-    {"encrypt_data_nanos", &PerfContextBase::encrypt_data_nanos},
-    {"decrypt_data_nanos", &PerfContextBase::decrypt_data_nanos},
-    {"number_async_seek", &PerfContextBase::number_async_seek},
-    {"file_ingestion_nanos", &PerfContextBase::file_ingestion_nanos},
-    {"file_ingestion_blocking_live_writes_nanos",
-     &PerfContextBase::file_ingestion_blocking_live_writes_nanos},
-};
-static_assert(sizeof(kPerfCounters) / sizeof(kPerfCounters[0]) * sizeof(uint64_t) ==
-                  sizeof(PerfContextBase),
+// The printing order is the field order; the size checks below catch a field without an entry.
+using Perf = PerfContextBase;
+constexpr auto& kPerfCounters = kNamedValues<
+    &Perf::user_key_comparison_count, &Perf::block_cache_hit_count, &Perf::block_read_count,
+    &Perf::block_read_byte, &Perf::block_read_time, &Perf::block_read_cpu_time,
+    &Perf::block_cache_index_hit_count, &Perf::block_cache_standalone_handle_count,
+    &Perf::block_cache_real_handle_count, &Perf::index_block_read_count,
+    &Perf::block_cache_filter_hit_count, &Perf::filter_block_read_count,
+    &Perf::compression_dict_block_read_count, &Perf::block_cache_index_read_byte,
+    &Perf::block_cache_filter_read_byte, &Perf::block_cache_compression_dict_read_byte,
+    &Perf::block_cache_read_byte, &Perf::secondary_cache_hit_count,
+    &Perf::compressed_sec_cache_insert_real_count, &Perf::compressed_sec_cache_insert_dummy_count,
+    &Perf::compressed_sec_cache_uncompressed_bytes, &Perf::compressed_sec_cache_compressed_bytes,
+    &Perf::block_checksum_time, &Perf::block_decompress_time, &Perf::get_read_bytes,
+    &Perf::multiget_read_bytes, &Perf::iter_read_bytes, &Perf::blob_cache_hit_count,
+    &Perf::blob_cache_read_byte, &Perf::blob_read_count, &Perf::blob_read_byte,
+    &Perf::blob_read_time, &Perf::blob_checksum_time, &Perf::blob_decompress_time,
+    &Perf::internal_key_skipped_count, &Perf::internal_delete_skipped_count,
+    &Perf::internal_recent_skipped_count, &Perf::internal_merge_count,
+    &Perf::internal_merge_point_lookup_count, &Perf::internal_range_del_reseek_count,
+    &Perf::get_snapshot_time, &Perf::get_from_memtable_time, &Perf::get_from_memtable_count,
+    &Perf::get_post_process_time, &Perf::get_from_output_files_time, &Perf::seek_on_memtable_time,
+    &Perf::seek_on_memtable_count, &Perf::next_on_memtable_count, &Perf::prev_on_memtable_count,
+    &Perf::seek_child_seek_time, &Perf::seek_child_seek_count, &Perf::seek_min_heap_time,
+    &Perf::seek_max_heap_time, &Perf::seek_internal_seek_time, &Perf::find_next_user_entry_time,
+    &Perf::write_wal_time, &Perf::write_memtable_time, &Perf::write_delay_time,
+    &Perf::write_scheduling_flushes_compactions_time, &Perf::write_pre_and_post_process_time,
+    &Perf::write_thread_wait_nanos, &Perf::db_mutex_lock_nanos, &Perf::db_condition_wait_nanos,
+    &Perf::merge_operator_time_nanos, &Perf::read_index_block_nanos, &Perf::read_filter_block_nanos,
+    &Perf::new_table_block_iter_nanos, &Perf::new_table_iterator_nanos, &Perf::block_seek_nanos,
+    &Perf::find_table_nanos, &Perf::bloom_memtable_hit_count, &Perf::bloom_memtable_miss_count,
+    &Perf::bloom_sst_hit_count, &Perf::bloom_sst_miss_count, &Perf::key_lock_wait_time,
+    &Perf::key_lock_wait_count, &Perf::env_new_sequential_file_nanos,
+    &Perf::env_new_random_access_file_nanos, &Perf::env_new_writable_file_nanos,
+    &Perf::env_reuse_writable_file_nanos, &Perf::env_new_random_rw_file_nanos,
+    &Perf::env_new_directory_nanos, &Perf::env_file_exists_nanos, &Perf::env_get_children_nanos,
+    &Perf::env_get_children_file_attributes_nanos, &Perf::env_delete_file_nanos,
+    &Perf::env_create_dir_nanos, &Perf::env_create_dir_if_missing_nanos,
+    &Perf::env_delete_dir_nanos, &Perf::env_get_file_size_nanos,
+    &Perf::env_get_file_modification_time_nanos, &Perf::env_rename_file_nanos,
+    &Perf::env_link_file_nanos, &Perf::env_lock_file_nanos, &Perf::env_unlock_file_nanos,
+    &Perf::env_new_logger_nanos, &Perf::get_cpu_nanos, &Perf::iter_next_cpu_nanos,
+    &Perf::iter_prev_cpu_nanos, &Perf::iter_seek_cpu_nanos, &Perf::iter_next_count,
+    &Perf::iter_prev_count, &Perf::iter_seek_count, &Perf::encrypt_data_nanos,
+    &Perf::decrypt_data_nanos, &Perf::number_async_seek, &Perf::file_ingestion_nanos,
+    &Perf::file_ingestion_blocking_live_writes_nanos>;
+static_assert(kPerfCounters.size() * sizeof(uint64_t) == sizeof(PerfContextBase),
               "kPerfCounters must name every counter");
 
-constexpr PerfCounter<PerfContextByLevel> kLevelCounters[] = {
-    {"bloom_filter_useful", &PerfContextByLevel::bloom_filter_useful},
-    {"bloom_filter_full_positive", &PerfContextByLevel::bloom_filter_full_positive},
-    {"bloom_filter_full_true_positive", &PerfContextByLevel::bloom_filter_full_true_positive},
-    {"user_key_return_count", &PerfContextByLevel::user_key_return_count},
-    {"get_from_table_nanos", &PerfContextByLevel::get_from_table_nanos},
-    {"block_cache_hit_count", &PerfContextByLevel::block_cache_hit_count},
-    {"block_cache_miss_count", &PerfContextByLevel::block_cache_miss_count},
-};
-static_assert(sizeof(kLevelCounters) / sizeof(kLevelCounters[0]) * sizeof(uint64_t) ==
-                  sizeof(PerfContextByLevel),
+using ByLevel = PerfContextByLevel;
+constexpr auto& kLevelCounters =
+    kNamedValues<&ByLevel::bloom_filter_useful, &ByLevel::bloom_filter_full_positive,
+                 &ByLevel::bloom_filter_full_true_positive, &ByLevel::user_key_return_count,
+                 &ByLevel::get_from_table_nanos, &ByLevel::block_cache_hit_count,
+                 &ByLevel::block_cache_miss_count>;
+static_assert(kLevelCounters.size() * sizeof(uint64_t) == sizeof(PerfContextByLevel),
               "kLevelCounters must name every counter");
 
 using LevelMap = std::map<uint32_t, PerfContextByLevel>;
@@ -169,7 +86,7 @@ void FreeLevels(LevelMap* levels) {
   std::unique_ptr<LevelMap>(levels).reset();
 }
 
-void AppendCounter(std::string* out, const char* name, uint64_t value) {
+void AppendCounter(std::string* out, std::string_view name, uint64_t value) {
   out->append(name).append(" = ").append(std::to_string(value)).append(", ");
 }
 
@@ -221,6 +138,11 @@ PerfLevel GetPerfLevel() {
   return thread_perf.level;
 }
 
+uint64_t PerfContextBase::*FindPerfCounter(std::string_view name) {
+  const auto it = std::ranges::find(kPerfCounters, name, &NamedValue<uint64_t Perf::*>::name);
+  return it == kPerfCounters.end() ? nullptr : it->value;
+}
+
 PerfContext* get_perf_context() {
   return ThreadPerfContext();
 }
@@ -261,11 +183,11 @@ void PerfContext::Reset() {
 
 std::string PerfContext::ToString(bool exclude_zero_counters) const {
   std::string out;
-  for (const auto& [name, field] : kPerfCounters) {
+  for (const auto& [field, name] : kPerfCounters) {
     if (!exclude_zero_counters || this->*field != 0) AppendCounter(&out, name, this->*field);
   }
   if (level_to_perf_context != nullptr && per_level_perf_context_enabled) {
-    for (const auto& [name, field] : kLevelCounters) {
+    for (const auto& [field, name] : kLevelCounters) {
       std::string values;
       for (const auto& [level, counters] : *level_to_perf_context) {
         if (counters.*field == 0) continue;

@@ -10,6 +10,7 @@
 // time.
 
 #include <cstdint>
+#include <string_view>
 
 #include "varve/perf_context.h"
 
@@ -32,6 +33,9 @@ PerfContext* CreateThreadPerfContext();
 // belong to a thread, not to a database.
 uint64_t PerfClockNanos();
 uint64_t PerfCpuNanos();
+
+// Returns the counter whose field has this name; null if there is none.
+uint64_t PerfContextBase::*FindPerfCounter(std::string_view name);
 
 // True if the calling thread has asked for this level or a higher one.
 inline bool PerfLevelAtLeast(PerfLevel level) {

@@ -13,6 +13,7 @@
 
 #include "varve/table.h"
 
+#include "util/base/declared_names.h"
 #include "util/coding/decimal.h"
 #include "util/coding/varint.h"
 
@@ -87,36 +88,15 @@ const std::string BlockBasedTablePropertyNames::kDecoupledPartitionedFilters =
 
 namespace {
 
-struct CountField {
-  const char* name;
-  uint64_t TableProperties::*field;
-};
-
 // The fields whose sum over many files has a meaning.
-constexpr CountField kAdditive[] = {
-    {"data_size", &TableProperties::data_size},
-    {"index_size", &TableProperties::index_size},
-    {"index_partitions", &TableProperties::index_partitions},
-    {"top_level_index_size", &TableProperties::top_level_index_size},
-    {"filter_size", &TableProperties::filter_size},
-    {"raw_key_size", &TableProperties::raw_key_size},
-    {"raw_value_size", &TableProperties::raw_value_size},
-    {"num_data_blocks", &TableProperties::num_data_blocks},
-    {"num_data_blocks_compression_rejected",
-     &TableProperties::num_data_blocks_compression_rejected},
-    {"num_data_blocks_compression_bypassed",
-     &TableProperties::num_data_blocks_compression_bypassed},
-    {"num_uniform_blocks", &TableProperties::num_uniform_blocks},
-    {"num_entries", &TableProperties::num_entries},
-    {"num_filter_entries", &TableProperties::num_filter_entries},
-    {"num_deletions", &TableProperties::num_deletions},
-    {"num_merge_operands", &TableProperties::num_merge_operands},
-    {"num_range_deletions", &TableProperties::num_range_deletions},
-    {"slow_compression_estimated_data_size",
-     &TableProperties::slow_compression_estimated_data_size},
-    {"fast_compression_estimated_data_size",
-     &TableProperties::fast_compression_estimated_data_size},
-};
+using Props = TableProperties;
+constexpr auto& kAdditive = kNamedValues<
+    &Props::data_size, &Props::index_size, &Props::index_partitions, &Props::top_level_index_size,
+    &Props::filter_size, &Props::raw_key_size, &Props::raw_value_size, &Props::num_data_blocks,
+    &Props::num_data_blocks_compression_rejected, &Props::num_data_blocks_compression_bypassed,
+    &Props::num_uniform_blocks, &Props::num_entries, &Props::num_filter_entries,
+    &Props::num_deletions, &Props::num_merge_operands, &Props::num_range_deletions,
+    &Props::slow_compression_estimated_data_size, &Props::fast_compression_estimated_data_size>;
 
 std::string AverageText(uint64_t total, uint64_t count) {
   const double average = count == 0 ? 0 : static_cast<double>(total) / static_cast<double>(count);
@@ -238,12 +218,12 @@ std::string TableProperties::ToString(const std::string& prop_delim,
 }
 
 void TableProperties::Add(const TableProperties& tp) {
-  for (const CountField& count : kAdditive) this->*count.field += tp.*count.field;
+  for (const auto& [field, name] : kAdditive) this->*field += tp.*field;
 }
 
 std::map<std::string, uint64_t> TableProperties::GetAggregatablePropertiesAsMap() const {
   std::map<std::string, uint64_t> sums;
-  for (const CountField& count : kAdditive) sums[count.name] = this->*count.field;
+  for (const auto& [field, name] : kAdditive) sums[std::string(name)] = this->*field;
   return sums;
 }
 

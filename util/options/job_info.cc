@@ -3,96 +3,44 @@
 // Defines names of reasons, and sums of compaction statistics, for listeners.
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
 
 #include "varve/compaction_job_stats.h"
 #include "varve/listener.h"
 
+#include "util/base/declared_names.h"
+
 namespace varve {
 
 const char* GetCompactionReasonString(CompactionReason reason) {
-  switch (reason) {
-    case CompactionReason::kUnknown:
-      return "Unknown";
-    case CompactionReason::kLevelL0FilesNum:
-      return "LevelL0FilesNum";
-    case CompactionReason::kLevelMaxLevelSize:
-      return "LevelMaxLevelSize";
-    case CompactionReason::kUniversalSizeAmplification:
-      return "UniversalSizeAmplification";
-    case CompactionReason::kUniversalSizeRatio:
-      return "UniversalSizeRatio";
-    case CompactionReason::kUniversalSortedRunNum:
-      return "UniversalSortedRunNum";
-    case CompactionReason::kFIFOMaxSize:
-      return "FIFOMaxSize";
-    case CompactionReason::kFIFOReduceNumFiles:
-      return "FIFOReduceNumFiles";
-    case CompactionReason::kFIFOTtl:
-      return "FIFOTtl";
-    case CompactionReason::kManualCompaction:
-      return "ManualCompaction";
-    case CompactionReason::kFilesMarkedForCompaction:
-      return "FilesMarkedForCompaction";
-    case CompactionReason::kBottommostFiles:
-      return "BottommostFiles";
-    case CompactionReason::kTtl:
-      return "Ttl";
-    case CompactionReason::kFlush:
-      return "Flush";
-    case CompactionReason::kExternalSstIngestion:
-      return "ExternalSstIngestion";
-    case CompactionReason::kPeriodicCompaction:
-      return "PeriodicCompaction";
-    case CompactionReason::kChangeTemperature:
-      return "ChangeTemperature";
-    case CompactionReason::kForcedBlobGC:
-      return "ForcedBlobGC";
-    case CompactionReason::kRoundRobinTtl:
-      return "RoundRobinTtl";
-    case CompactionReason::kRefitLevel:
-      return "RefitLevel";
-    case CompactionReason::kNumOfReasons:
-      break;
-  }
-  return "Invalid";
+  constexpr auto& kNames =
+      kEnumeratorNames<CompactionReason, static_cast<size_t>(CompactionReason::kNumOfReasons)>;
+  const auto number = static_cast<size_t>(reason);
+  return number < kNames.size() ? kNames[number].data() + 1 : "Invalid";  // Without the k.
 }
 
+// The names are words, and a few are not those of the enumerators.
 const char* GetFlushReasonString(FlushReason reason) {
-  switch (reason) {
-    case FlushReason::kOthers:
-      return "Other Reasons";
-    case FlushReason::kGetLiveFiles:
-      return "Get Live Files";
-    case FlushReason::kShutDown:
-      return "Shut down";
-    case FlushReason::kExternalFileIngestion:
-      return "External File Ingestion";
-    case FlushReason::kManualCompaction:
-      return "Manual Compaction";
-    case FlushReason::kWriteBufferManager:
-      return "Write Buffer Manager";
-    case FlushReason::kWriteBufferFull:
-      return "Write Buffer Full";
-    case FlushReason::kTest:
-      return "Test";
-    case FlushReason::kDeleteFiles:
-      return "Delete Files";
-    case FlushReason::kAutoCompaction:
-      return "Auto Compaction";
-    case FlushReason::kManualFlush:
-      return "Manual Flush";
-    case FlushReason::kErrorRecovery:
-      return "Error Recovery";
-    case FlushReason::kErrorRecoveryRetryFlush:
-      return "Error Recovery Retry Flush";
-    case FlushReason::kWalFull:
-      return "WAL Full";
-    case FlushReason::kCatchUpAfterErrorRecovery:
-      return "Catch Up After Error Recovery";
-    case FlushReason::kMemtableMaxRangeDeletions:
-      return "Memtable Max Range Deletions";
-  }
-  return "Invalid";
+  static constexpr std::array kNames = {"Other Reasons",
+                                        "Get Live Files",
+                                        "Shut down",
+                                        "External File Ingestion",
+                                        "Manual Compaction",
+                                        "Write Buffer Manager",
+                                        "Write Buffer Full",
+                                        "Test",
+                                        "Delete Files",
+                                        "Auto Compaction",
+                                        "Manual Flush",
+                                        "Error Recovery",
+                                        "Error Recovery Retry Flush",
+                                        "WAL Full",
+                                        "Catch Up After Error Recovery",
+                                        "Memtable Max Range Deletions"};
+  static_assert(kNames.size() == static_cast<size_t>(FlushReason::kMemtableMaxRangeDeletions) + 1);
+  const auto number = static_cast<size_t>(reason);
+  return number < kNames.size() ? kNames[number] : "Invalid";
 }
 
 void CompactionJobStats::Add(const CompactionJobStats& stats) {

@@ -14,129 +14,14 @@
 #include "varve/options.h"
 #include "varve/table.h"
 
+#include "util/base/declared_names.h"
 #include "util/options/option_text.h"
 
 namespace varve {
 
 namespace {
 
-template <typename E>
-struct EnumName {
-  E value;
-  const char* name;
-};
-
-// The names are those of RocksDB's OPTIONS files. A value that is missing in its list is invalid
-// wherever it comes from.
-constexpr EnumName<CompressionType> kCompressionNames[] = {
-    {kNoCompression, "kNoCompression"},
-    {kSnappyCompression, "kSnappyCompression"},
-    {kZlibCompression, "kZlibCompression"},
-    {kBZip2Compression, "kBZip2Compression"},
-    {kLZ4Compression, "kLZ4Compression"},
-    {kLZ4HCCompression, "kLZ4HCCompression"},
-    {kXpressCompression, "kXpressCompression"},
-    {kZSTD, "kZSTD"},
-    {kDisableCompressionOption, "kDisableCompressionOption"},
-};
-
-constexpr EnumName<CompactionStyle> kCompactionStyleNames[] = {
-    {kCompactionStyleLevel, "kCompactionStyleLevel"},
-    {kCompactionStyleUniversal, "kCompactionStyleUniversal"},
-    {kCompactionStyleFIFO, "kCompactionStyleFIFO"},
-    {kCompactionStyleNone, "kCompactionStyleNone"},
-};
-
-constexpr EnumName<CompactionPri> kCompactionPriNames[] = {
-    {kByCompensatedSize, "kByCompensatedSize"},
-    {kOldestLargestSeqFirst, "kOldestLargestSeqFirst"},
-    {kOldestSmallestSeqFirst, "kOldestSmallestSeqFirst"},
-    {kMinOverlappingRatio, "kMinOverlappingRatio"},
-    {kRoundRobin, "kRoundRobin"},
-};
-
-constexpr EnumName<Temperature> kTemperatureNames[] = {
-    {Temperature::kUnknown, "kUnknown"}, {Temperature::kHot, "kHot"},
-    {Temperature::kWarm, "kWarm"},       {Temperature::kCool, "kCool"},
-    {Temperature::kCold, "kCold"},       {Temperature::kIce, "kIce"},
-};
-
-constexpr EnumName<CompactionStopStyle> kStopStyleNames[] = {
-    {kCompactionStopStyleSimilarSize, "kCompactionStopStyleSimilarSize"},
-    {kCompactionStopStyleTotalSize, "kCompactionStopStyleTotalSize"},
-};
-
-constexpr EnumName<WALRecoveryMode> kRecoveryModeNames[] = {
-    {WALRecoveryMode::kTolerateCorruptedTailRecords, "kTolerateCorruptedTailRecords"},
-    {WALRecoveryMode::kAbsoluteConsistency, "kAbsoluteConsistency"},
-    {WALRecoveryMode::kPointInTimeRecovery, "kPointInTimeRecovery"},
-    {WALRecoveryMode::kSkipAnyCorruptedRecords, "kSkipAnyCorruptedRecords"},
-};
-
-constexpr EnumName<InfoLogLevel> kLogLevelNames[] = {
-    {DEBUG_LEVEL, "DEBUG_LEVEL"}, {INFO_LEVEL, "INFO_LEVEL"},   {WARN_LEVEL, "WARN_LEVEL"},
-    {ERROR_LEVEL, "ERROR_LEVEL"}, {FATAL_LEVEL, "FATAL_LEVEL"}, {HEADER_LEVEL, "HEADER_LEVEL"},
-};
-
-constexpr EnumName<ChecksumType> kChecksumNames[] = {
-    {kNoChecksum, "kNoChecksum"}, {kCRC32c, "kCRC32c"}, {kxxHash, "kxxHash"},
-    {kxxHash64, "kxxHash64"},     {kXXH3, "kXXH3"},
-};
-
-constexpr EnumName<PinningTier> kPinningNames[] = {
-    {PinningTier::kFallback, "kFallback"},
-    {PinningTier::kNone, "kNone"},
-    {PinningTier::kFlushedAndSimilar, "kFlushedAndSimilar"},
-    {PinningTier::kAll, "kAll"},
-};
-
-constexpr EnumName<EncodingType> kEncodingNames[] = {
-    {kPlain, "kPlain"},
-    {kPrefix, "kPrefix"},
-};
-
 using Table = BlockBasedTableOptions;
-
-constexpr EnumName<Table::IndexType> kIndexTypeNames[] = {
-    {Table::kBinarySearch, "kBinarySearch"},
-    {Table::kHashSearch, "kHashSearch"},
-    {Table::kTwoLevelIndexSearch, "kTwoLevelIndexSearch"},
-    {Table::kBinarySearchWithFirstKey, "kBinarySearchWithFirstKey"},
-};
-
-constexpr EnumName<Table::DataBlockIndexType> kDataBlockIndexNames[] = {
-    {Table::kDataBlockBinarySearch, "kDataBlockBinarySearch"},
-    {Table::kDataBlockBinaryAndHash, "kDataBlockBinaryAndHash"},
-};
-
-constexpr EnumName<Table::BlockSearchType> kBlockSearchNames[] = {
-    {Table::kBinary, "kBinary"},
-    {Table::kInterpolation, "kInterpolation"},
-    {Table::kAuto, "kAuto"},
-};
-
-constexpr EnumName<Table::IndexShorteningMode> kShorteningNames[] = {
-    {Table::IndexShorteningMode::kNoShortening, "kNoShortening"},
-    {Table::IndexShorteningMode::kShortenSeparators, "kShortenSeparators"},
-    {Table::IndexShorteningMode::kShortenSeparatorsAndSuccessor, "kShortenSeparatorsAndSuccessor"},
-};
-
-constexpr EnumName<Table::PrepopulateBlockCache> kPrepopulateNames[] = {
-    {Table::PrepopulateBlockCache::kDisable, "kDisable"},
-    {Table::PrepopulateBlockCache::kFlushOnly, "kFlushOnly"},
-    {Table::PrepopulateBlockCache::kFlushAndCompaction, "kFlushAndCompaction"},
-};
-
-constexpr EnumName<PrepopulateBlobCache> kPrepopulateBlobNames[] = {
-    {PrepopulateBlobCache::kDisable, "kDisable"},
-    {PrepopulateBlobCache::kFlushOnly, "kFlushOnly"},
-};
-
-constexpr EnumName<CacheTier> kCacheTierNames[] = {
-    {CacheTier::kVolatileTier, "kVolatileTier"},
-    {CacheTier::kVolatileCompressedTier, "kVolatileCompressedTier"},
-    {CacheTier::kNonVolatileBlockTier, "kNonVolatileBlockTier"},
-};
 
 Status Unreadable(const char* type, std::string_view text) {
   return Status::InvalidArgument(std::string("not a value of type ") + type,
@@ -202,11 +87,15 @@ Status ParseBool(const ConfigOptions&, std::string_view text, void* field) {
 
 // ---- Enums ----
 
-// `kNames` lists all values that have a meaning.
-template <typename E, const auto& kNames>
+// The arguments are all values that have a meaning; another one is invalid wherever it comes from.
+// Their names in OPTIONS files are those of the enumerators, as RocksDB has the same ones.
+template <auto... kValues>
 struct EnumCodec {
+  static constexpr auto& kNames = kNamedValues<kValues...>;
+  using E = std::common_type_t<decltype(kValues)...>;
+
   static bool Find(std::string_view text, E* value) {
-    for (const EnumName<E>& entry : kNames) {
+    for (const NamedValue<E>& entry : kNames) {
       if (text == entry.name) {
         *value = entry.value;
         return true;
@@ -216,8 +105,8 @@ struct EnumCodec {
   }
 
   static const char* NameOf(E value) {
-    for (const EnumName<E>& entry : kNames) {
-      if (entry.value == value) return entry.name;
+    for (const NamedValue<E>& entry : kNames) {
+      if (entry.value == value) return entry.name.data();
     }
     return nullptr;
   }
@@ -225,7 +114,7 @@ struct EnumCodec {
   static Status Parse(const ConfigOptions&, std::string_view text, void* field) {
     if (Find(TrimOptionText(text), static_cast<E*>(field))) return Status::OK();
     std::string known;
-    for (const EnumName<E>& entry : kNames) known += std::string(" ") + entry.name;
+    for (const NamedValue<E>& entry : kNames) known.append(" ").append(entry.name);
     return Status::InvalidArgument("unknown name " + std::string(text.substr(0, 60)) +
                                    ", known are" + known);
   }
@@ -326,28 +215,53 @@ VARVE_OPTION_TYPE(std::string,
                    },
                    &EqualValues<std::string>, nullptr, nullptr})
 
-VARVE_OPTION_TYPE(CompressionType, EnumCodec<CompressionType, kCompressionNames>::Type())
-VARVE_OPTION_TYPE(CompactionStyle, EnumCodec<CompactionStyle, kCompactionStyleNames>::Type())
-VARVE_OPTION_TYPE(CompactionPri, EnumCodec<CompactionPri, kCompactionPriNames>::Type())
-VARVE_OPTION_TYPE(Temperature, EnumCodec<Temperature, kTemperatureNames>::Type())
-VARVE_OPTION_TYPE(CompactionStopStyle, EnumCodec<CompactionStopStyle, kStopStyleNames>::Type())
-VARVE_OPTION_TYPE(WALRecoveryMode, EnumCodec<WALRecoveryMode, kRecoveryModeNames>::Type())
-VARVE_OPTION_TYPE(InfoLogLevel, EnumCodec<InfoLogLevel, kLogLevelNames>::Type())
-VARVE_OPTION_TYPE(ChecksumType, EnumCodec<ChecksumType, kChecksumNames>::Type())
-VARVE_OPTION_TYPE(PinningTier, EnumCodec<PinningTier, kPinningNames>::Type())
-VARVE_OPTION_TYPE(EncodingType, EnumCodec<EncodingType, kEncodingNames>::Type())
-VARVE_OPTION_TYPE(Table::IndexType, EnumCodec<Table::IndexType, kIndexTypeNames>::Type())
+VARVE_OPTION_TYPE(CompressionType,
+                  EnumCodec<kNoCompression, kSnappyCompression, kZlibCompression, kBZip2Compression,
+                            kLZ4Compression, kLZ4HCCompression, kXpressCompression, kZSTD,
+                            kDisableCompressionOption>::Type())
+VARVE_OPTION_TYPE(CompactionStyle, EnumCodec<kCompactionStyleLevel, kCompactionStyleUniversal,
+                                             kCompactionStyleFIFO, kCompactionStyleNone>::Type())
+VARVE_OPTION_TYPE(CompactionPri,
+                  EnumCodec<kByCompensatedSize, kOldestLargestSeqFirst, kOldestSmallestSeqFirst,
+                            kMinOverlappingRatio, kRoundRobin>::Type())
+VARVE_OPTION_TYPE(Temperature,
+                  EnumCodec<Temperature::kUnknown, Temperature::kHot, Temperature::kWarm,
+                            Temperature::kCool, Temperature::kCold, Temperature::kIce>::Type())
+VARVE_OPTION_TYPE(CompactionStopStyle,
+                  EnumCodec<kCompactionStopStyleSimilarSize, kCompactionStopStyleTotalSize>::Type())
+VARVE_OPTION_TYPE(
+    WALRecoveryMode,
+    EnumCodec<WALRecoveryMode::kTolerateCorruptedTailRecords, WALRecoveryMode::kAbsoluteConsistency,
+              WALRecoveryMode::kPointInTimeRecovery,
+              WALRecoveryMode::kSkipAnyCorruptedRecords>::Type())
+VARVE_OPTION_TYPE(
+    InfoLogLevel,
+    EnumCodec<DEBUG_LEVEL, INFO_LEVEL, WARN_LEVEL, ERROR_LEVEL, FATAL_LEVEL, HEADER_LEVEL>::Type())
+VARVE_OPTION_TYPE(ChecksumType, EnumCodec<kNoChecksum, kCRC32c, kxxHash, kxxHash64, kXXH3>::Type())
+VARVE_OPTION_TYPE(PinningTier,
+                  EnumCodec<PinningTier::kFallback, PinningTier::kNone,
+                            PinningTier::kFlushedAndSimilar, PinningTier::kAll>::Type())
+VARVE_OPTION_TYPE(EncodingType, EnumCodec<kPlain, kPrefix>::Type())
+VARVE_OPTION_TYPE(Table::IndexType,
+                  EnumCodec<Table::kBinarySearch, Table::kHashSearch, Table::kTwoLevelIndexSearch,
+                            Table::kBinarySearchWithFirstKey>::Type())
 VARVE_OPTION_TYPE(Table::DataBlockIndexType,
-                  EnumCodec<Table::DataBlockIndexType, kDataBlockIndexNames>::Type())
+                  EnumCodec<Table::kDataBlockBinarySearch, Table::kDataBlockBinaryAndHash>::Type())
 VARVE_OPTION_TYPE(Table::BlockSearchType,
-                  EnumCodec<Table::BlockSearchType, kBlockSearchNames>::Type())
+                  EnumCodec<Table::kBinary, Table::kInterpolation, Table::kAuto>::Type())
 VARVE_OPTION_TYPE(Table::IndexShorteningMode,
-                  EnumCodec<Table::IndexShorteningMode, kShorteningNames>::Type())
-VARVE_OPTION_TYPE(Table::PrepopulateBlockCache,
-                  EnumCodec<Table::PrepopulateBlockCache, kPrepopulateNames>::Type())
-VARVE_OPTION_TYPE(PrepopulateBlobCache,
-                  EnumCodec<PrepopulateBlobCache, kPrepopulateBlobNames>::Type())
-VARVE_OPTION_TYPE(CacheTier, EnumCodec<CacheTier, kCacheTierNames>::Type())
+                  EnumCodec<Table::IndexShorteningMode::kNoShortening,
+                            Table::IndexShorteningMode::kShortenSeparators,
+                            Table::IndexShorteningMode::kShortenSeparatorsAndSuccessor>::Type())
+VARVE_OPTION_TYPE(
+    Table::PrepopulateBlockCache,
+    EnumCodec<Table::PrepopulateBlockCache::kDisable, Table::PrepopulateBlockCache::kFlushOnly,
+              Table::PrepopulateBlockCache::kFlushAndCompaction>::Type())
+VARVE_OPTION_TYPE(
+    PrepopulateBlobCache,
+    EnumCodec<PrepopulateBlobCache::kDisable, PrepopulateBlobCache::kFlushOnly>::Type())
+VARVE_OPTION_TYPE(CacheTier, EnumCodec<CacheTier::kVolatileTier, CacheTier::kVolatileCompressedTier,
+                                       CacheTier::kNonVolatileBlockTier>::Type())
 VARVE_OPTION_TYPE(std::vector<int>, ListType<int>())
 VARVE_OPTION_TYPE(std::vector<CompressionType>, ListType<CompressionType>())
 VARVE_OPTION_TYPE(std::vector<FileTemperatureAge>, [] {

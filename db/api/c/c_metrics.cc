@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Implements statistics and the perf context for the C API.
+#include <algorithm>
 #include <array>
 #include <string>
+#include <string_view>
 
 #include "varve/perf_level.h"
 #include "varve/utilities/metrics.h"
 
 #include "db/api/c/c_types.h"
+#include "util/base/declared_names.h"
+#include "util/metrics/perf_counters.h"
 
 using varve::PerfContext;
 using varve::PerfContextBase;
@@ -20,95 +24,21 @@ namespace {
 
 using Counter = uint64_t PerfContextBase::*;
 
-// Counters by their number in C; null for those that Varve lacks.
-// The order is that of the enum in rocksdb/c.h. A missing row would shift all that follow, hence
-// the nulls.
-constexpr std::array<Counter, rocksdb_total_metric_count> kCounters = {
-    &PerfContextBase::user_key_comparison_count,
-    &PerfContextBase::block_cache_hit_count,
-    &PerfContextBase::block_read_count,
-    &PerfContextBase::block_read_byte,
-    &PerfContextBase::block_read_time,
-    &PerfContextBase::block_checksum_time,
-    &PerfContextBase::block_decompress_time,
-    &PerfContextBase::get_read_bytes,
-    &PerfContextBase::multiget_read_bytes,
-    &PerfContextBase::iter_read_bytes,
-    &PerfContextBase::internal_key_skipped_count,
-    &PerfContextBase::internal_delete_skipped_count,
-    &PerfContextBase::internal_recent_skipped_count,
-    &PerfContextBase::internal_merge_count,
-    &PerfContextBase::get_snapshot_time,
-    &PerfContextBase::get_from_memtable_time,
-    &PerfContextBase::get_from_memtable_count,
-    &PerfContextBase::get_post_process_time,
-    &PerfContextBase::get_from_output_files_time,
-    &PerfContextBase::seek_on_memtable_time,
-    &PerfContextBase::seek_on_memtable_count,
-    &PerfContextBase::next_on_memtable_count,
-    &PerfContextBase::prev_on_memtable_count,
-    &PerfContextBase::seek_child_seek_time,
-    &PerfContextBase::seek_child_seek_count,
-    &PerfContextBase::seek_min_heap_time,
-    &PerfContextBase::seek_max_heap_time,
-    &PerfContextBase::seek_internal_seek_time,
-    &PerfContextBase::find_next_user_entry_time,
-    &PerfContextBase::write_wal_time,
-    &PerfContextBase::write_memtable_time,
-    &PerfContextBase::write_delay_time,
-    &PerfContextBase::write_pre_and_post_process_time,
-    &PerfContextBase::db_mutex_lock_nanos,
-    &PerfContextBase::db_condition_wait_nanos,
-    &PerfContextBase::merge_operator_time_nanos,
-    &PerfContextBase::read_index_block_nanos,
-    &PerfContextBase::read_filter_block_nanos,
-    &PerfContextBase::new_table_block_iter_nanos,
-    &PerfContextBase::new_table_iterator_nanos,
-    &PerfContextBase::block_seek_nanos,
-    &PerfContextBase::find_table_nanos,
-    &PerfContextBase::bloom_memtable_hit_count,
-    &PerfContextBase::bloom_memtable_miss_count,
-    &PerfContextBase::bloom_sst_hit_count,
-    &PerfContextBase::bloom_sst_miss_count,
-    &PerfContextBase::key_lock_wait_time,
-    &PerfContextBase::key_lock_wait_count,
-    &PerfContextBase::env_new_sequential_file_nanos,
-    &PerfContextBase::env_new_random_access_file_nanos,
-    &PerfContextBase::env_new_writable_file_nanos,
-    &PerfContextBase::env_reuse_writable_file_nanos,
-    &PerfContextBase::env_new_random_rw_file_nanos,
-    &PerfContextBase::env_new_directory_nanos,
-    &PerfContextBase::env_file_exists_nanos,
-    &PerfContextBase::env_get_children_nanos,
-    &PerfContextBase::env_get_children_file_attributes_nanos,
-    &PerfContextBase::env_delete_file_nanos,
-    &PerfContextBase::env_create_dir_nanos,
-    &PerfContextBase::env_create_dir_if_missing_nanos,
-    &PerfContextBase::env_delete_dir_nanos,
-    &PerfContextBase::env_get_file_size_nanos,
-    &PerfContextBase::env_get_file_modification_time_nanos,
-    &PerfContextBase::env_rename_file_nanos,
-    &PerfContextBase::env_link_file_nanos,
-    &PerfContextBase::env_lock_file_nanos,
-    &PerfContextBase::env_unlock_file_nanos,
-    &PerfContextBase::env_new_logger_nanos,
-    &PerfContextBase::number_async_seek,
-    &PerfContextBase::blob_cache_hit_count,
-    &PerfContextBase::blob_read_count,
-    &PerfContextBase::blob_read_byte,
-    &PerfContextBase::blob_read_time,
-    &PerfContextBase::blob_checksum_time,
-    &PerfContextBase::blob_decompress_time,
-    &PerfContextBase::internal_range_del_reseek_count,
-    &PerfContextBase::block_read_cpu_time,
-    &PerfContextBase::internal_merge_point_lookup_count,
-    nullptr,  // data_block_read_byte
-    nullptr,  // index_block_read_byte
-    nullptr,  // filter_block_read_byte
-    nullptr,  // compression_dict_block_read_byte
-    nullptr,  // metadata_block_read_byte
-    &PerfContextBase::blob_cache_read_byte,
-};
+// Returns the counters by their numbers in C; null for those that only RocksDB has. The names of
+// the numbers are those of the fields after a prefix.
+const std::array<Counter, rocksdb_total_metric_count>& Counters() {
+  static const auto counters = [] {
+    constexpr std::string_view kPrefix = "rocksdb_";
+    constexpr auto& kNames = varve::kEnumeratorNames<decltype(rocksdb_blob_cache_read_byte),
+                                                     rocksdb_blob_cache_read_byte + 1>;
+    std::array<Counter, rocksdb_total_metric_count> found{};
+    std::ranges::transform(kNames, found.begin(), [&](std::string_view name) {
+      return varve::FindPerfCounter(name.substr(kPrefix.size()));
+    });
+    return found;
+  }();
+  return counters;
+}
 
 varve::Statistics* StatisticsOf(const rocksdb_options_t* options) {
   return options == nullptr ? nullptr : options->rep.statistics.get();
@@ -177,7 +107,7 @@ char* rocksdb_perfcontext_report(rocksdb_perfcontext_t* context,
 
 uint64_t rocksdb_perfcontext_metric(rocksdb_perfcontext_t* context, int metric) {
   if (context == nullptr || metric < 0 || metric >= rocksdb_total_metric_count) return 0;
-  const Counter counter = kCounters[static_cast<size_t>(metric)];
+  const Counter counter = Counters()[static_cast<size_t>(metric)];
   return counter == nullptr ? 0 : context->rep->*counter;
 }
 

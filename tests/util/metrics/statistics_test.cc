@@ -15,6 +15,8 @@
 #include <thread>
 #include <vector>
 
+#include "util/coding/crc32c.h"
+
 namespace varve {
 namespace {
 
@@ -49,6 +51,11 @@ TEST(MetricNames, EveryValueHasItsOwnNameAtItsOwnPlace) {
 }
 
 TEST(MetricNames, PublishedOnesStay) {
+  std::string all;
+  for (const auto& [ticker, name] : TickersNameMap) all += name + "\n";
+  for (const auto& [histogram, name] : HistogramsNameMap) all += name + "\n";
+  // The sum changes with every added name; look at the difference before you change it here.
+  EXPECT_EQ(crc32c::Value(all.data(), all.size()), 0x97cff33du);
   EXPECT_EQ(TickersNameMap[BLOCK_CACHE_MISS].second, "rocksdb.block.cache.miss");
   EXPECT_EQ(TickersNameMap[GET_HIT_L2_AND_UP].second, "rocksdb.l2andup.hit");
   EXPECT_EQ(TickersNameMap[NUMBER_MULTIGET_CALLS].second, "rocksdb.number.multiget.get");

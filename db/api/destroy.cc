@@ -106,10 +106,7 @@ void DeleteTablesAtRate(FileSystem* fs, const std::string& db_name, const Option
     for (const std::string& place : {directory, directory + "/lost"}) {
       std::vector<std::string> entries;
       if (!fs->GetChildren(place, IOOptions(), &entries, nullptr).ok()) continue;
-      for (const std::string& entry : entries) {
-        uint64_t number = 0;
-        FileType type = kTempFile;
-        if (!ParseFileName(entry, &number, &type)) continue;
+      for (const auto& [entry, number, type] : FilesAmong(entries)) {
         if (type != kTableFile && type != kBlobFile && !Slice(entry).ends_with(kTrashSuffix))
           continue;
         space->DeleteAtRate(std::string(place).append("/").append(entry));

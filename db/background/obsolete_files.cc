@@ -358,10 +358,7 @@ void ObsoleteFiles::UnlinkStaged(const std::string& directory) {
   const std::string staging = StagingDirectory(directory);
   std::vector<std::string> names;
   if (!fs->GetChildren(staging, IOOptions(), &names, nullptr).ok()) return;
-  for (const std::string& name : names) {
-    uint64_t number = 0;
-    FileType type;
-    if (!ParseFileName(name, &number, &type) || type != kTableFile) continue;
+  for (const auto& [name, number, type] : FilesAmong(names, kTableFile)) {
     fs->DeleteFile(staging + "/" + name, IOOptions(), nullptr).PermitUncheckedError();
   }
   // This fails if the directory has files of others.
@@ -375,11 +372,8 @@ void ObsoleteFiles::DeleteTracesOfRepairs() {
   std::vector<std::string> names;
   if (!with_.context.fs()->GetChildren(lost, IOOptions(), &names, nullptr).ok()) return;
   std::vector<std::string> traces;
-  for (const std::string& name : names) {
-    uint64_t number = 0;
-    FileType type;
-    if (ParseFileName(name, &number, &type) && type == kTempFile)
-      traces.push_back(lost + "/" + name);
+  for (const auto& [name, number, type] : FilesAmong(names, kTempFile)) {
+    traces.push_back(lost + "/" + name);
   }
   if (traces.empty()) return;
   Delete(traces);
@@ -396,10 +390,7 @@ void ObsoleteFiles::SortOut(const Leftovers& leftovers, const std::string& direc
   const VersionSet& versions = *with_.state.versions;
   std::set<uint64_t> live_tables;
   versions.AddLiveFiles(&live_tables, &held);
-  for (const std::string& name : leftovers.directories.at(directory)) {
-    uint64_t number = 0;
-    FileType type;
-    if (!ParseFileName(name, &number, &type)) continue;
+  for (const auto& [name, number, type] : FilesAmong(leftovers.directories.at(directory))) {
     if (!own && !IsTableOrTrash(name)) continue;
     const std::string path = directory + "/" + name;
     switch (type) {
@@ -494,10 +485,8 @@ Status ObsoleteFiles::SweepLogs(const std::vector<uint64_t>& damaged_logs,
     // Recovery may have kept logs for a family that, as it turned out, needs none. The log set
     // forgets them, as their files go below.
     with_.state.logs->NoteGone(with_.state.logs->TakeObsolete(min_log));
-    for (const std::string& name : names) {
-      uint64_t number = 0;
-      FileType type;
-      if (!ParseFileName(name, &number, &type) || type != kWalFile || number >= min_log) continue;
+    for (const auto& [name, number, type] : FilesAmong(names, kWalFile)) {
+      if (number >= min_log) continue;
       const bool is_damaged = std::ranges::find(damaged_logs, number) != damaged_logs.end() ||
                               with_.state.versions->WasUnread(number);
       if (is_damaged) {
@@ -553,12 +542,8 @@ void ObsoleteFiles::TrimLost(const std::string& lost, const std::vector<std::str
   std::vector<std::string> entries;
   if (!with_.context.fs()->GetChildren(lost, IOOptions(), &entries, nullptr).ok()) return;
   std::vector<std::pair<uint64_t, std::string>> earlier;
-  for (const std::string& name : entries) {
-    uint64_t number = 0;
-    FileType type;
-    if (!ParseFileName(name, &number, &type) ||
-        (type != kTableFile && type != kBlobFile && type != kWalFile))
-      continue;
+  for (const auto& [name, number, type] : FilesAmong(entries)) {
+    if (type != kTableFile && type != kBlobFile && type != kWalFile) continue;
     if (std::find(brought.begin(), brought.end(), name) == brought.end()) {
       earlier.emplace_back(number, name);
     }

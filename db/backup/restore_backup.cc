@@ -203,10 +203,8 @@ class Restoration {
     // where another database lives, whose logs would be taken.
     VARVE_RETURN_IF_ERROR(CheckNotOfAnother(fs_, db_dir_, wal_dir_, "the logs"));
     VARVE_RETURN_IF_ERROR(fs_->GetChildren(wal_dir_, IOOptions(), &entries, nullptr));
-    for (const std::string& entry : entries) {
-      uint64_t number = 0;
-      FileType type = kTempFile;
-      if (ParseFileName(entry, &number, &type) && type == kWalFile) present_logs_.insert(entry);
+    for (const auto& [entry, number, type] : FilesAmong(entries, kWalFile)) {
+      present_logs_.insert(entry);
     }
     return Status::OK();
   }
@@ -462,10 +460,8 @@ class Restoration {
     IOStatus s = fs_->GetChildren(ArchivalDirectory(wal_dir_), IOOptions(), &entries, nullptr);
     if (IsMissing(s)) return Status::OK();
     if (!s.ok()) return s;
-    for (const std::string& entry : entries) {
-      uint64_t number = 0;
-      FileType type = kTempFile;
-      if (ParseFileName(entry, &number, &type) && type == kWalFile) logs->push_back(entry);
+    for (const auto& [entry, number, type] : FilesAmong(entries, kWalFile)) {
+      logs->push_back(entry);
     }
     return Status::OK();
   }

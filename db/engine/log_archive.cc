@@ -23,10 +23,8 @@ Status LogArchive::List(std::vector<uint64_t>* numbers) const {
   const IOStatus s = context_.fs()->GetChildren(ArchivalDirectory(context_.WalDirectory()),
                                                 IOOptions(), &names, nullptr);
   if (!s.ok()) return IsMissing(s) ? Status::OK() : Status(s);
-  for (const std::string& name : names) {
-    uint64_t number = 0;
-    FileType type;
-    if (ParseFileName(name, &number, &type) && type == kWalFile) numbers->push_back(number);
+  for (const auto& [name, number, type] : FilesAmong(names, kWalFile)) {
+    numbers->push_back(number);
   }
   std::ranges::sort(*numbers);
   return Status::OK();

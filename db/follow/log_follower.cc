@@ -89,10 +89,7 @@ Status LogFollower::ListLogs(std::vector<uint64_t>* logs) const {
   const IOStatus s =
       context.fs()->GetChildren(context.WalDirectory(), IOOptions(), &names, nullptr);
   if (!s.ok() && !IsMissing(s)) return s;
-  for (const std::string& name : names) {
-    uint64_t number = 0;
-    FileType type;
-    if (!ParseFileName(name, &number, &type) || type != kWalFile) continue;
+  for (const auto& [name, number, type] : FilesAmong(names, kWalFile)) {
     // A name with a larger number is no log of a database.
     if (number <= kMaxFoundFileNumber) logs->push_back(number);
   }

@@ -128,11 +128,9 @@ Status Promotion::NoteFiles() {
   }
   versions.NoteGoneTables(std::move(gone));
   for (const std::vector<std::string>* names : {&own, &logs}) {
-    for (const std::string& name : *names) {
-      uint64_t number = 0;
-      FileType type;
+    for (const auto& [name, number, type] : FilesAmong(*names)) {
       // A file of a crashed job may have a number that no MANIFEST has.
-      if (!ParseFileName(name, &number, &type) || number > kMaxFoundFileNumber) continue;
+      if (number > kMaxFoundFileNumber) continue;
       versions.MarkFileNumberUsed(number);
     }
   }

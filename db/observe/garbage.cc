@@ -224,10 +224,8 @@ GarbageItem ReplacedTables(const DbContext& context, const LiveFiles& live) {
   FileSystem* const fs = context.fs().get();
   const uint64_t newest = live.numbers.empty() ? UINT64_MAX : *live.numbers.rbegin();
   for (const std::string& directory : live.directories) {
-    for (const std::string& name : NamesIn(fs, directory)) {
-      uint64_t number = 0;
-      FileType type;
-      if (!ParseFileName(name, &number, &type)) continue;
+    const std::vector<std::string> names = NamesIn(fs, directory);
+    for (const auto& [name, number, type] : FilesAmong(names)) {
       if (type != kTableFile && type != kBlobFile) continue;
       // A number above all live ones is probably that of a job's output, which is no garbage yet.
       if (live.numbers.contains(number) || number > newest) continue;

@@ -189,11 +189,8 @@ void DeleteUnknownTables(Engine* engine) {
   const DbContext& context = engine->context;
   std::vector<std::string> names;
   context.fs()->GetChildren(context.name(), IOOptions(), &names, nullptr).PermitUncheckedError();
-  for (const std::string& name : names) {
-    uint64_t number = 0;
-    FileType type = kTempFile;
-    if (!ParseFileName(name, &number, &type) || type != kTableFile || known.contains(number))
-      continue;
+  for (const auto& [name, number, type] : FilesAmong(names, kTableFile)) {
+    if (known.contains(number)) continue;
     context.fs()
         ->DeleteFile(context.name() + "/" + name, IOOptions(), nullptr)
         .PermitUncheckedError();

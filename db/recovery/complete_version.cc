@@ -393,17 +393,15 @@ void History::Choose(CompleteVersion* version) const {
 // Lists the MANIFESTs in the order in which they are tried.
 Status ListManifests(const DbContext& context, const wal::SyncedMark& known,
                      const std::vector<std::string>& entries, std::vector<uint64_t>* numbers) {
-  uint64_t number = 0;
-  for (const std::string& name : entries) {
-    FileType type;
-    if (!ParseFileName(name, &number, &type) || type != kDescriptorFile) continue;
-    if (number <= kMaxFoundFileNumber) numbers->push_back(number);
+  for (const auto& [name, found, type] : FilesAmong(entries, kDescriptorFile)) {
+    if (found <= kMaxFoundFileNumber) numbers->push_back(found);
   }
   std::sort(numbers->rbegin(), numbers->rend());
   const auto to_front = [numbers](uint64_t wanted) {
     const auto place = std::ranges::find(*numbers, wanted);
     if (place != numbers->end()) std::rotate(numbers->begin(), place, place + 1);
   };
+  uint64_t number = 0;
   const Status current = ReadCurrent(context.fs().get(), context.name(), &number);
   if (current.IsIOError() && !current.IsPathNotFound()) return current;
   if (current.ok()) to_front(number);

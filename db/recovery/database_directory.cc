@@ -36,10 +36,7 @@ Status WithoutCurrent(FileSystem* fs, const std::string& path, bool any_manifest
     const bool is_file = fs->FileExists(path, IOOptions(), nullptr).ok();
     return Status::InvalidArgument(path, is_file ? "is not a directory" : kMissing);
   }
-  for (const std::string& entry : entries) {
-    uint64_t number = 0;
-    FileType type;
-    if (!ParseFileName(entry, &number, &type)) continue;
+  for (const auto& [entry, number, type] : FilesAmong(entries)) {
     if (type != kDescriptorFile && type != kTableFile && type != kBlobFile) continue;
     if (any_manifest && type == kDescriptorFile) return Status::OK();
     data = entry;
@@ -158,10 +155,7 @@ Status CheckHoldsNoData(const LogLocation& logs, const std::string& directory,
                         const std::vector<std::string>& entries) {
   std::string manifests;
   std::string data;
-  for (const std::string& entry : entries) {
-    uint64_t number = 0;
-    FileType type;
-    if (!ParseFileName(entry, &number, &type)) continue;
+  for (const auto& [entry, number, type] : FilesAmong(entries)) {
     if (type == kDescriptorFile) manifests += " " + entry;
     if (type == kTableFile || type == kWalFile || type == kBlobFile) data = entry;
   }

@@ -32,12 +32,8 @@ Status FindLogsIn(const LogLocation& place, const std::string& directory, uint64
   std::vector<std::string> names;
   const IOStatus s = place.fs->GetChildren(directory, IOOptions(), &names, nullptr);
   if (!s.ok()) return IsMissing(s) ? IOStatus::OK() : s;
-  for (const std::string& name : names) {
-    uint64_t number = 0;
-    FileType type;
-    if (ParseFileName(name, &number, &type) && type == kWalFile && number >= min_log) {
-      numbers->push_back(number);
-    }
+  for (const auto& [name, number, type] : FilesAmong(names, kWalFile)) {
+    if (number >= min_log) numbers->push_back(number);
   }
   std::sort(numbers->begin(), numbers->end());
   return Status::OK();

@@ -86,10 +86,7 @@ void AppendTableOptions(const BlockBasedTableOptions& options, std::string* text
 void LogSummary(const DbContext& context, const std::vector<std::string>& entries) {
   size_t tables = 0;
   std::string others;
-  for (const std::string& entry : entries) {
-    uint64_t number = 0;
-    FileType type;
-    if (!ParseFileName(entry, &number, &type)) continue;
+  for (const auto& [entry, number, type] : FilesAmong(entries)) {
     if (type == kTableFile) tables++;
     if (type == kDescriptorFile || type == kWalFile) others += " " + entry;
   }

@@ -107,10 +107,7 @@ Status LogRecovery::FindLogs(uint64_t* min_log) {
   if (!s.ok() && !IsMissing(s)) return s;
   if (!s.ok() && !wanted_.repairs) VARVE_RETURN_IF_ERROR(CheckMayBeMissing(wanted_.place));
   std::vector<uint64_t> all;
-  for (const std::string& name : names) {
-    uint64_t number = 0;
-    FileType type;
-    if (!ParseFileName(name, &number, &type) || type != kWalFile) continue;
+  for (const auto& [name, number, type] : FilesAmong(names, kWalFile)) {
     if (number > kMaxFoundFileNumber) continue;  // Never assigned by an engine.
     all.push_back(number);
   }
@@ -178,10 +175,8 @@ void LogRecovery::MarkNumbersUsed(const std::vector<std::string>& logs) {
   DbLock lock(&state_.mu);
   const auto mark = [this](const std::vector<std::string>& names, auto is_one) {
     state_.mu.AssertHeld();
-    for (const std::string& name : names) {
-      uint64_t number = 0;
-      FileType type;
-      if (!ParseFileName(name, &number, &type) || number > kMaxFoundFileNumber) continue;
+    for (const auto& [name, number, type] : FilesAmong(names)) {
+      if (number > kMaxFoundFileNumber) continue;
       if (is_one(type)) state_.versions->MarkFileNumberUsed(number);
     }
   };
@@ -268,10 +263,8 @@ Status LogRecovery::KeepForPositions() {
   VARVE_RETURN_IF_ERROR(
       context_.fs()->GetChildren(context_.WalDirectory(), IOOptions(), &names, nullptr));
   std::vector<uint64_t> numbers;
-  for (const std::string& name : names) {
-    uint64_t number = 0;
-    FileType type;
-    if (!ParseFileName(name, &number, &type) || type != kWalFile || number < oldest) continue;
+  for (const auto& [name, number, type] : FilesAmong(names, kWalFile)) {
+    if (number < oldest) continue;
     numbers.push_back(number);
   }
   std::ranges::sort(numbers);

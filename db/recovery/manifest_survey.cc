@@ -162,10 +162,8 @@ Status FindManifest(FileSystem* fs, const std::string& db_name,
   if (current.ok()) return SurveyManifest(fs, db_name, number, survey);
   if (!current.IsCorruption() && !current.IsNotFound() && !current.IsPathNotFound()) return current;
   std::vector<uint64_t> numbers;
-  for (const std::string& name : entries) {
-    FileType type;
-    if (!ParseFileName(name, &number, &type) || type != kDescriptorFile) continue;
-    if (number <= kMaxFoundFileNumber) numbers.push_back(number);  // Others were never assigned.
+  for (const auto& [name, found, type] : FilesAmong(entries, kDescriptorFile)) {
+    if (found <= kMaxFoundFileNumber) numbers.push_back(found);  // Others were never assigned.
   }
   // The newest MANIFEST has the latest state, unless it was still being made.
   std::sort(numbers.rbegin(), numbers.rend());

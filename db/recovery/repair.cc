@@ -193,12 +193,8 @@ Status Repairer::Prepare() {
   VARVE_RETURN_IF_ERROR(FindTableDirectories());
   std::vector<std::string> entries;
   VARVE_RETURN_IF_ERROR(fs_->GetChildren(name_, IOOptions(), &entries, nullptr));
-  for (const std::string& entry : entries) {
-    uint64_t number = 0;
-    FileType type;
-    if (ParseFileName(entry, &number, &type) && type != kInfoLogFile && type != kDBLockFile) {
-      return Status::OK();
-    }
+  for (const auto& [entry, number, type] : FilesAmong(entries)) {
+    if (type != kInfoLogFile && type != kDBLockFile) return Status::OK();
   }
   return Status::NotFound("repair: no database here", name_);
 }
@@ -288,12 +284,8 @@ Status Repairer::UndoUnfinished() {
   IOStatus s = fs_->GetChildren(Lost(), IOOptions(), &names, nullptr);
   if (IsMissing(s)) return Status::OK();
   if (!s.ok()) return s;
-  for (const std::string& name : names) {
-    uint64_t first = 0;
-    FileType type;
-    if (ParseFileName(name, &first, &type) && type == kTempFile) {
-      VARVE_RETURN_IF_ERROR(UndoOne(Lost() + "/" + name, first));
-    }
+  for (const auto& [name, first, type] : FilesAmong(names, kTempFile)) {
+    VARVE_RETURN_IF_ERROR(UndoOne(Lost() + "/" + name, first));
   }
   return Status::OK();
 }
@@ -336,11 +328,8 @@ Status Repairer::UndoOne(const std::string& trace, uint64_t first) {
 Status Repairer::HasManifestAfter(uint64_t number, bool* has) {
   std::vector<std::string> entries;
   VARVE_RETURN_IF_ERROR(fs_->GetChildren(name_, IOOptions(), &entries, nullptr));
-  *has = std::ranges::any_of(entries, [number](const std::string& entry) {
-    uint64_t of_entry = 0;
-    FileType type;
-    return ParseFileName(entry, &of_entry, &type) && type == kDescriptorFile && of_entry > number;
-  });
+  *has = std::ranges::any_of(FilesAmong(entries, kDescriptorFile),
+                             [number](const NamedFile& file) { return file.number > number; });
   return Status::OK();
 }
 
@@ -351,10 +340,8 @@ Status Repairer::SetAsideFrom(uint64_t first) {
     std::vector<std::string> entries;
     const IOStatus s = fs_->GetChildren(directory, IOOptions(), &entries, nullptr);
     if (!s.ok() && !IsMissing(s)) return s;
-    for (const std::string& entry : entries) {
-      uint64_t number = 0;
-      FileType type;
-      if (!ParseFileName(entry, &number, &type) || number < first) continue;
+    for (const auto& [entry, number, type] : FilesAmong(entries)) {
+      if (number < first) continue;
       if (Holds(directory, type)) VARVE_RETURN_IF_ERROR(SetAside(directory, entry));
     }
   }
@@ -635,10 +622,7 @@ Status Repairer::SetAsideLeftovers() {
   for (const std::string& directory : Directories()) {
     std::vector<std::string> entries;
     VARVE_RETURN_IF_ERROR(fs_->GetChildren(directory, IOOptions(), &entries, nullptr));
-    for (const std::string& entry : entries) {
-      uint64_t number = 0;
-      FileType type;
-      if (!ParseFileName(entry, &number, &type)) continue;
+    for (const auto& [entry, number, type] : FilesAmong(entries)) {
       if (!Holds(directory, type)) continue;
       const bool is_data = type == kTableFile || type == kBlobFile;
       const bool leftover = (is_data && live_tables_.count(number) == 0) ||

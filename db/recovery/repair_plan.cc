@@ -129,10 +129,8 @@ Status RepairPlanner::AddFamily(uint32_t id, SurveyedFamily state) {
 }
 
 void RepairPlanner::NoteNumbers(const std::vector<std::string>& entries) {
-  for (const std::string& entry : entries) {
-    uint64_t number = 0;
-    FileType type;
-    if (!ParseFileName(entry, &number, &type) || type == kInfoLogFile) continue;
+  for (const auto& [entry, number, type] : FilesAmong(entries)) {
+    if (type == kInfoLogFile) continue;
     if (number > kMaxFoundFileNumber) continue;  // Never assigned by an engine.
     plan_->next_file_number = std::max(plan_->next_file_number, number + 1);
   }
@@ -152,10 +150,7 @@ void RepairPlanner::NoteMarks() {
 void RepairPlanner::FindTables(const std::string& directory,
                                const std::vector<std::string>& entries) {
   NoteNumbers(entries);
-  for (const std::string& entry : entries) {
-    uint64_t number = 0;
-    FileType type;
-    if (!ParseFileName(entry, &number, &type) || type != kTableFile) continue;
+  for (const auto& [entry, number, type] : FilesAmong(entries, kTableFile)) {
     const std::string path = directory + "/" + entry;
     // A directory may be listed under two names.
     const auto [first, last] = tables_.equal_range(number);
@@ -223,10 +218,7 @@ Status RepairPlanner::Run(RepairPlan* plan, RepairReport* report) {
       plan->needs_repair = true;
     }
     NoteNumbers(names);
-    for (const std::string& entry : names) {
-      uint64_t number = 0;
-      FileType type;
-      if (!ParseFileName(entry, &number, &type)) continue;
+    for (const auto& [entry, number, type] : FilesAmong(names)) {
       if (type == kDescriptorFile && other == name_ + "/lost") {
         manifests_set_aside_.push_back(number);
       }

@@ -47,10 +47,7 @@ std::string Joined(const std::vector<std::string>& directories) {
 std::set<uint64_t> TablesIn(const DirectoryListing& listing) {
   std::set<uint64_t> numbers;
   for (const auto& [directory, names] : listing) {
-    for (const std::string& name : names) {
-      uint64_t number = 0;
-      FileType type;
-      if (!ParseFileName(name, &number, &type)) continue;
+    for (const auto& [name, number, type] : FilesAmong(names)) {
       if (type == kTableFile || type == kBlobFile) numbers.insert(number);
     }
   }

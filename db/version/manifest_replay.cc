@@ -43,10 +43,8 @@ std::string ManifestsIn(FileSystem* fs, const std::string& db_name) {
   if (!fs->GetChildren(db_name, IOOptions(), &names, nullptr).ok()) return "";
   std::string list;
   std::sort(names.begin(), names.end());
-  for (const std::string& name : names) {
-    uint64_t number = 0;
-    FileType type;
-    if (ParseFileName(name, &number, &type) && type == kDescriptorFile) list.append(" " + name);
+  for (const auto& [name, number, type] : FilesAmong(names, kDescriptorFile)) {
+    list.append(" " + name);
   }
   return "; MANIFESTs here:" + (list.empty() ? " none" : list);
 }

@@ -220,10 +220,7 @@ Status VersionSet::CheckNotCut(const wal::SyncedMark& known, uint64_t manifest,
   // The list is for the message alone, so an error leaves it empty.
   options_.fs->GetChildren(options_.db_name, IOOptions(), &names, nullptr).PermitUncheckedError();
   std::string unnamed;
-  for (const std::string& name : names) {
-    uint64_t number = 0;
-    FileType type;
-    if (!ParseFileName(name, &number, &type)) continue;
+  for (const auto& [name, number, type] : FilesAmong(names)) {
     const bool holds_data = type == kTableFile || type == kBlobFile;
     if (holds_data && live.count(number) == 0) unnamed += " " + name;
   }

@@ -61,10 +61,8 @@ DirectorySum SumDirectory(const std::string& db, const std::string& logs, uint64
   std::vector<std::string> names;
   // A directory that cannot be listed has nothing to count.
   static_cast<void>(Env::Default()->GetChildren(logs, &names));
-  for (const std::string& name : names) {
-    uint64_t number = 0;
-    FileType type = kTempFile;
-    if (!ParseFileName(name, &number, &type) || type != kWalFile || number < oldest_log) continue;
+  for (const auto& [name, number, type] : FilesAmong(names, kWalFile)) {
+    if (number < oldest_log) continue;
     sum.log_files++;
     sum.log_bytes += SizeOf(logs + "/" + name);
   }

@@ -84,10 +84,7 @@ Status SstDumpRun::Run() {
   std::vector<std::string> names;
   VARVE_RETURN_IF_ERROR(Env::Default()->GetChildren(path, &names));
   std::ranges::sort(names);
-  for (const std::string& name : names) {
-    uint64_t number = 0;
-    FileType type = kTempFile;
-    if (!ParseFileName(name, &number, &type) || type != kTableFile) continue;
+  for (const auto& [name, number, type] : FilesAmong(names, kTableFile)) {
     VARVE_RETURN_IF_ERROR(RunOn(path + "/" + name));
   }
   return Status::OK();

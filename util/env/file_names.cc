@@ -245,4 +245,16 @@ bool ParseFileName(const Slice& name, const Slice& info_log_prefix, uint64_t* nu
   return false;
 }
 
+std::vector<NamedFile> FilesAmong(const std::vector<std::string>& entries,
+                                  std::optional<FileType> wanted) {
+  std::vector<NamedFile> files;
+  for (const std::string& entry : entries) {
+    uint64_t number = 0;
+    FileType type = kTempFile;
+    if (!ParseFileName(entry, &number, &type)) continue;
+    if (!wanted.has_value() || type == *wanted) files.push_back({entry, number, type});
+  }
+  return files;
+}
+
 }  // namespace varve

@@ -4,7 +4,9 @@
 // Defines the names of the files in a database directory, and their parsing.
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "varve/slice.h"
 #include "varve/types.h"
@@ -64,5 +66,19 @@ bool ParseFileName(const Slice& name, uint64_t* number, FileType* type);
 // Does the same where names of information logs begin with info_log_prefix instead of "LOG".
 bool ParseFileName(const Slice& name, const Slice& info_log_prefix, uint64_t* number,
                    FileType* type);
+
+// Is an entry of a directory that ParseFileName takes for a file of a database.
+struct NamedFile {
+  const std::string& name;  // The entry.
+  uint64_t number;
+  FileType type;
+};
+
+// Returns the entries that are files of a database, or only those of one type, in their order. They
+// refer to `entries`.
+std::vector<NamedFile> FilesAmong(const std::vector<std::string>& entries,
+                                  std::optional<FileType> wanted = std::nullopt);
+std::vector<NamedFile> FilesAmong(std::vector<std::string>&& entries,
+                                  std::optional<FileType> wanted = std::nullopt) = delete;
 
 }  // namespace varve

@@ -549,10 +549,8 @@ Status ListOptionsFiles(FileSystem* fs, const std::string& dbname, std::vector<u
   const IOStatus s = fs->GetChildren(dbname, IOOptions(), &names, nullptr);
   if (IsMissing(s)) return Status::OK();
   VARVE_RETURN_IF_ERROR(s);
-  for (const std::string& name : names) {
-    uint64_t number = 0;
-    FileType type;
-    if (ParseFileName(name, &number, &type) && type == kOptionsFile) numbers->push_back(number);
+  for (const auto& [name, number, type] : FilesAmong(names, kOptionsFile)) {
+    numbers->push_back(number);
   }
   std::sort(numbers->begin(), numbers->end(), std::greater<>());
   return Status::OK();

@@ -171,5 +171,21 @@ TEST(FileNamesTest, LogsInACommonDirectoryCarryTheDatabasesPath) {
   EXPECT_FALSE(ParseFileName("e_LOG.old.5", "d_LOG", &number, &type));
 }
 
+TEST(FileNamesTest, FilesAmongEntriesKeepTheirOrder) {
+  const std::vector<std::string> entries = {"000007.sst", "notes.txt", "000003.log", "CURRENT",
+                                            "000005.sst"};
+  std::string all;
+  for (const auto& [name, number, type] : FilesAmong(entries)) {
+    all += name + "=" + std::to_string(number) + " ";
+  }
+  EXPECT_EQ(all, "000007.sst=7 000003.log=3 CURRENT=0 000005.sst=5 ");
+  std::string tables;
+  for (const auto& [name, number, type] : FilesAmong(entries, kTableFile)) {
+    EXPECT_EQ(type, kTableFile);
+    tables += std::to_string(number) + " ";
+  }
+  EXPECT_EQ(tables, "7 5 ");
+}
+
 }  // namespace
 }  // namespace varve

@@ -153,12 +153,17 @@ Status OpenFollower(OpenRequest leader, const std::string& name,
   return s;
 }
 
-OpenRequest DefaultFamilyOnly(const Options& options, const std::string& name) {
+OpenRequest RequestFor(const DBOptions& options, const std::string& name,
+                       const std::vector<ColumnFamilyDescriptor>& families) {
   OpenRequest request;
   request.options = options;
   request.name = name;
-  request.families.emplace_back(kDefaultColumnFamilyName, ColumnFamilyOptions(options));
+  request.families = families;
   return request;
+}
+
+OpenRequest DefaultFamilyOnly(const Options& options, const std::string& name) {
+  return RequestFor(options, name, {{kDefaultColumnFamilyName, ColumnFamilyOptions(options)}});
 }
 
 Status NoSecondary() {
@@ -180,12 +185,8 @@ void OnlyRead(OpenRequest* request) {
 Status OpenIdle(const DBOptions& options, const std::string& name,
                 const std::vector<ColumnFamilyDescriptor>& families,
                 std::vector<ColumnFamilyHandle*>* handles, std::unique_ptr<DB>* db) try {
-  OpenRequest request;
-  request.options = options;
-  request.name = name;
-  request.families = families;
   std::unique_ptr<DbImpl> made;
-  Status s = OpenImpl(request, handles, &made);
+  Status s = OpenImpl(RequestFor(options, name, families), handles, &made);
   *db = std::move(made);
   return s;
 } catch (...) {
@@ -201,11 +202,7 @@ Status DB::Open(const Options& options, const std::string& name, DB** dbptr) try
 Status DB::Open(const DBOptions& db_options, const std::string& name,
                 const std::vector<ColumnFamilyDescriptor>& column_families,
                 std::vector<ColumnFamilyHandle*>* handles, DB** dbptr) try {
-  OpenRequest request;
-  request.options = db_options;
-  request.name = name;
-  request.families = column_families;
-  return OpenDb(request, handles, dbptr);
+  return OpenDb(RequestFor(db_options, name, column_families), handles, dbptr);
 } catch (...) {
   return CaughtException();
 }
@@ -273,10 +270,7 @@ Status DB::OpenForReadOnly(const DBOptions& db_options, const std::string& name,
                            const std::vector<ColumnFamilyDescriptor>& column_families,
                            std::vector<ColumnFamilyHandle*>* handles, DB** dbptr,
                            bool error_if_wal_file_exists) try {
-  OpenRequest request;
-  request.options = db_options;
-  request.name = name;
-  request.families = column_families;
+  OpenRequest request = RequestFor(db_options, name, column_families);
   OnlyRead(&request);
   request.error_if_wal_file_exists = error_if_wal_file_exists;
   return OpenDb(request, handles, dbptr);
@@ -298,10 +292,7 @@ Status DB::OpenAsSecondary(const DBOptions& db_options, const std::string& name,
                            const std::string& secondary_path,
                            const std::vector<ColumnFamilyDescriptor>& column_families,
                            std::vector<ColumnFamilyHandle*>* handles, DB** dbptr) try {
-  OpenRequest request;
-  request.options = db_options;
-  request.name = name;
-  request.families = column_families;
+  OpenRequest request = RequestFor(db_options, name, column_families);
   request.read_only = true;
   request.follows = true;
   return OpenDb(request, handles, dbptr, &secondary_path);
@@ -323,11 +314,7 @@ Status DB::OpenAsFollower(const DBOptions& db_options, const std::string& name,
                           std::vector<ColumnFamilyHandle*>* handles,
                           std::unique_ptr<DB>* dbptr) try {
   if (dbptr != nullptr) dbptr->reset();
-  OpenRequest request;
-  request.options = db_options;
-  request.name = leader_path;
-  request.families = column_families;
-  return OpenFollower(std::move(request), name, handles, dbptr);
+  return OpenFollower(RequestFor(db_options, leader_path, column_families), name, handles, dbptr);
 } catch (...) {
   return CaughtException();
 }

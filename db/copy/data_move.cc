@@ -5,6 +5,9 @@
 
 #include "db/copy/data_move.h"
 
+#include <array>
+#include <cstddef>
+
 #include "db/copy/copy_pool.h"
 #include "db/engine/engine.h"
 #include "db/engine/events.h"
@@ -16,21 +19,11 @@ namespace varve {
 namespace {
 
 const char* NameOf(DataMoveInfo::Kind kind) {
-  switch (kind) {
-    case DataMoveInfo::Kind::kCheckpoint:
-      return "checkpoint";
-    case DataMoveInfo::Kind::kExport:
-      return "export";
-    case DataMoveInfo::Kind::kImport:
-      return "import";
-    case DataMoveInfo::Kind::kBackup:
-      return "backup";
-    case DataMoveInfo::Kind::kRestore:
-      return "restore";
-    case DataMoveInfo::Kind::kPromotion:
-      return "promotion";
-  }
-  return "move of data";
+  static constexpr std::array kNames = {"checkpoint", "export",  "import",
+                                        "backup",     "restore", "promotion"};
+  static_assert(kNames.size() == static_cast<size_t>(DataMoveInfo::Kind::kPromotion) + 1);
+  const auto number = static_cast<size_t>(kind);
+  return number < kNames.size() ? kNames[number] : "move of data";
 }
 
 }  // namespace

@@ -4,6 +4,9 @@
 
 #include "util/compress/codec.h"
 
+#include <array>
+#include <cstddef>
+
 #include "util/compress/block_framing.h"
 
 namespace varve {
@@ -47,26 +50,10 @@ bool CodecSupportsDictionary(CompressionType type) {
 }
 
 const char* CompressionTypeName(CompressionType type) {
-  switch (type) {
-    case kNoCompression:
-      return "NoCompression";
-    case kSnappyCompression:
-      return "Snappy";
-    case kZlibCompression:
-      return "Zlib";
-    case kBZip2Compression:
-      return "BZip2";
-    case kLZ4Compression:
-      return "LZ4";
-    case kLZ4HCCompression:
-      return "LZ4HC";
-    case kXpressCompression:
-      return "Xpress";
-    case kZSTD:
-      return "ZSTD";
-    default:
-      return "Unknown";
-  }
+  static constexpr std::array kNames = {"NoCompression", "Snappy", "Zlib",   "BZip2",
+                                        "LZ4",           "LZ4HC",  "Xpress", "ZSTD"};
+  static_assert(kNames.size() == size_t{kZSTD} + 1);
+  return type < kNames.size() ? kNames[type] : "Unknown";
 }
 
 Status CodecNotSupported(CompressionType type, const Slice& where) {

@@ -16,8 +16,8 @@
 
 namespace varve {
 
-// Makes three maps: valid backups, invalid ones with the reason, and each shared file with the
-// number of lists that name it. An invalid backup never makes the call fail, as the others must
+// Fills three maps: valid backups, invalid ones with the reason, and each shared file with the
+// number of lists that name it. An invalid backup does not make the call fail, as the others must
 // stay usable; only an I/O error does.
 Status BackupCatalog::Load(int max_valid) {
   valid_.clear();
@@ -57,7 +57,7 @@ Status BackupCatalog::Load(int max_valid) {
   return Status::OK();
 }
 
-// Two listings answer for all shared files of all backups, where asking for each would be slow on
+// Two directory listings replace one request for each file of each backup, which would be slow on
 // remote stores.
 Status BackupCatalog::ListShared(Names* names) const {
   for (const char* const folder : {kSharedFolder, kSharedChecksumFolder}) {
@@ -71,7 +71,7 @@ Status BackupCatalog::ListShared(Names* names) const {
   return Status::OK();
 }
 
-// Leaves *meta empty if the list is not understood.
+// Leaves *meta empty if the list cannot be parsed.
 Status BackupCatalog::LoadOne(BackupID id, const Names& shared_names, BackupMeta* meta) const {
   const std::string path = PathOf(std::string(kMetaFolder) + "/" + std::to_string(id));
   std::string text;
@@ -92,7 +92,8 @@ Status BackupCatalog::LoadOne(BackupID id, const Names& shared_names, BackupMeta
   return s;
 }
 
-// Finds out the size of a file that must exist.
+// Sets the file's size, from its name, the list, or the file system. Corruption: the file is
+// missing, or contradicts the list or a newer backup.
 Status BackupCatalog::CompleteFile(const std::string& meta_name, const Names& shared_names,
                                    BackupFile* file) const {
   if (file->parsed.shared) {
@@ -112,8 +113,7 @@ Status BackupCatalog::CompleteFile(const std::string& meta_name, const Names& sh
       return Status::Corruption(meta_name,
                                 "another checksum for " + file->path + " than a newer backup has");
     }
-    // Asking for the size of each shared file of each backup would take long, on a remote store
-    // above all.
+    // A request for the size of each shared file of each backup would be slow on a remote store.
     if (file->size.has_value()) return Status::OK();
   }
   uint64_t size = 0;
@@ -130,7 +130,7 @@ Status BackupCatalog::CompleteFile(const std::string& meta_name, const Names& sh
 }
 
 // Size and checksum come from the first valid backup that names the file, which is the newest. A
-// file of invalid backups alone is counted, and not usable.
+// file that only invalid backups list is counted, but is not usable.
 void BackupCatalog::CountShared(const BackupMeta& meta, bool valid) {
   for (const BackupFile& file : meta.files) {
     if (!file.parsed.shared) continue;
@@ -169,7 +169,7 @@ bool BackupCatalog::has_unknown_files() const {
   return std::ranges::any_of(invalid_, [](const auto& bad) { return bad.second.meta == nullptr; });
 }
 
-// For an invalid backup the answer is what is wrong with it.
+// Returns the stored reason for an invalid backup.
 Status BackupCatalog::Find(BackupID id, std::shared_ptr<const BackupMeta>* meta) const {
   meta->reset();
   if (const auto it = valid_.find(id); it != valid_.end()) {

@@ -27,7 +27,7 @@ namespace varve {
 // Thread safety: none.
 class BackupCatalog {
  public:
-  // Describes a file of shared/ or shared_checksum/, as the lists of backups tell.
+  // Describes a file of shared/ or shared_checksum/ as the lists of backups describe it.
   struct Shared {
     uint64_t size = 0;
     // Checksum of the whole file, if a list has it.
@@ -35,19 +35,20 @@ class BackupCatalog {
     uint32_t backups = 0;  // Number of backups that list it.
     bool usable = false;   // True if one of them is valid.
   };
-  // Describes a backup whose list is damaged, or has a file that is missing or differs.
+  // Describes a backup whose list is damaged, or names a file that is missing or differs.
   struct Invalid {
-    // Returned by Find.
+    // The reason, which Find returns.
     Status why;
-    // The contents of its list, as far as they are understood.
+    // The contents of its list; null if the list could not be parsed.
     std::shared_ptr<const BackupMeta> meta;
   };
 
   BackupCatalog(FileSystem* fs, std::string directory)
       : fs_(fs), directory_(std::move(directory)) {}
 
-  // Reads all lists of files, the newest first, and at most this many valid ones. NotFound: there
-  // is no meta/.
+  // Reads the lists of files, the newest first, until `max_valid` valid ones are found. NotFound:
+  // there is no meta/. IOError: the directory cannot be read; a damaged backup is not an error of
+  // this call.
   Status Load(int max_valid = std::numeric_limits<int>::max());
 
   // Adds a backup that this process has made.
@@ -61,11 +62,12 @@ class BackupCatalog {
   const std::unordered_map<std::string, Shared>& shared() const { return shared_; }
   // Returns the largest id that any backup has had.
   BackupID largest_id() const { return largest_id_; }
-  // True if a backup may have files that are not known to belong to it. Then no shared file that no
-  // list names may be deleted as garbage.
+  // Returns true if some list could not be parsed, so that any shared file may belong to its
+  // backup. Then no shared file may be deleted as garbage.
   bool has_unknown_files() const;
 
-  // Finds a backup. NotFound: there is none. If it is not valid, returns the reason.
+  // Sets *meta to a valid backup. NotFound: there is no such backup. For an invalid backup, returns
+  // the reason.
   Status Find(BackupID id, std::shared_ptr<const BackupMeta>* meta) const;
 
   // Returns the path of a file, for the file system.
@@ -75,7 +77,7 @@ class BackupCatalog {
   // Relative paths of the shared files that exist.
   using Names = std::unordered_map<std::string, bool>;
 
-  // Reads one list. IOError says nothing about the backup; any other error makes it an invalid one.
+  // Reads one list. An IOError says nothing about the backup; any other error makes it invalid.
   Status LoadOne(BackupID id, const Names& shared_names, BackupMeta* meta) const;
   // Checks that the file exists, and fills in its size.
   Status CompleteFile(const std::string& meta_name, const Names& shared_names,

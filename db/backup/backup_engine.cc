@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Implements the engines that programs hold: they order calls by a lock and tell listeners. Locks:
-// calls that only read share their store's mutex, calls that change the directory have it alone,
-// and StopBackup takes none, as it must reach a call that has it. A restore also shares the mutexes
-// of the alternate directories' stores, in the order of their addresses. All this is held over I/O
-// for minutes; a progress callback may therefore call the same engine, which ActiveEngineCall
-// refuses instead of waiting for itself. Listeners are told after it, and may call the engine.
+// Implements the public engines, which serialize calls by a mutex and notify listeners. Calls that
+// only read share their store's mutex, calls that change the directory hold it exclusively, and
+// StopBackup takes no lock, as it must interrupt a call that holds it. A restore also shares the
+// mutexes of the alternate directories' stores, in the order of their addresses. The mutexes are
+// held during I/O, possibly for minutes. A progress callback that calls the same engine would
+// deadlock; ActiveEngineCall refuses such calls with Busy. Listeners are notified after the mutexes
+// are released, and may call the engine.
 
 #include "varve/utilities/backup_engine.h"
 
@@ -35,16 +36,17 @@ namespace varve {
 
 namespace {
 
-// A store and the mutex that orders calls to it, which is held over I/O and calls of users' code,
-// so without a rank.
+// Holds a store and the mutex that orders calls to it. The mutex has no lock rank, since it is held
+// during I/O and calls of user code.
 struct GuardedStore {
   std::unique_ptr<BackupStore> store;
   std::shared_mutex mutex;
 };
 using GuardedStores = std::set<GuardedStore*>;
 
-// The active work of a thread that has the mutex, and of threads that work for it: user code that
-// they call may call the engine, which would wait for itself.
+// Marks the current thread, and the threads that work for it, as running a call of this engine.
+// While it exists, Refuse returns Busy to user code on those threads that calls the engine again,
+// which would deadlock.
 class ActiveEngineCall {
  public:
   explicit ActiveEngineCall(const GuardedStore* guarded)
@@ -57,7 +59,7 @@ class ActiveEngineCall {
   const ActiveWork active_work_;
 };
 
-// Finds the engine behind the interface that RestoreOptions::alternate_dirs has.
+// Gives access to the store behind an engine of RestoreOptions::alternate_dirs.
 class HasStore {
  public:
   virtual ~HasStore() = default;
@@ -85,9 +87,9 @@ void TellListeners(const std::vector<std::shared_ptr<EventListener>>& listeners,
   }
 }
 
-// Implements the calls that only read, for both kinds of engines.
+// Implements the calls that only read, for both kinds of engines. They may run concurrently with
+// each other, but not with calls that change the directory.
 template <typename Base>
-// Calls that only read run beside each other, and those that change the directory run alone.
 class ReadCalls : public Base, public HasStore {
  public:
   explicit ReadCalls(std::unique_ptr<BackupStore> store) { guarded_.store = std::move(store); }
@@ -157,13 +159,13 @@ class ReadCalls : public Base, public HasStore {
   mutable GuardedStore guarded_;
 
  private:
-  // Describes a restore for those who are told of it.
+  // Describes a restore to the listeners.
   struct Restored {
-    std::optional<BackupID> id;  // Nothing: no restore has begun.
+    std::optional<BackupID> id;  // Unset: no restore has begun.
     DataMoveInfo moved;
   };
 
-  // Runs a call that only reads, beside others of its kind.
+  // Runs `step` under the shared lock. Busy: this thread already works for a call of this engine.
   template <typename Step>
   Status Shared(const char* call, Step step) const {
     VARVE_RETURN_IF_ERROR(ActiveEngineCall::Refuse(call, &guarded_));
@@ -171,8 +173,9 @@ class ReadCalls : public Base, public HasStore {
     const ActiveEngineCall active(&guarded_);
     return Guarded(step);
   }
-  // Runs a call that also reads from other engines. Busy: this thread works for a call of one of
-  // them; that is asked before any lock is taken. Listeners are told when no lock is held any more.
+  // Runs a restore, which may also read from other engines, and notifies listeners after all locks
+  // are released. Busy: this thread works for a call of one of the engines; that is checked before
+  // any lock is taken.
   template <typename Step>
   Status Restoring(const char* call, const RestoreOptions& options, const std::string& db_dir,
                    const Step& step) const {
@@ -204,7 +207,7 @@ class ReadCalls : public Base, public HasStore {
     return Status::OK();
   }
 
-  // Runs `step` beside other calls that only read from these engines.
+  // Runs `step` with the mutexes of the engines [next, end) held as shared, locked in that order.
   template <typename Step>
   static Status Holding(GuardedStores::const_iterator next, GuardedStores::const_iterator end,
                         const Step& step) {
@@ -214,7 +217,7 @@ class ReadCalls : public Base, public HasStore {
     return Holding(std::next(next), end, step);
   }
 
-  // Holds the locks of the other engines while it runs.
+  // Restores restored->id while the locks of the alternate engines are held as shared.
   Status Restore(const RestoreOptions& options, const std::string& db_dir,
                  const std::string& wal_dir, Restored* restored) const {
     std::vector<const BackupStore*> stores;
@@ -226,8 +229,8 @@ class ReadCalls : public Base, public HasStore {
                                        "has an engine that is null or not Varve's");
       }
       stores.push_back(engine->guarded().store.get());
-      // This engine's own lock is held already. The others are taken in the order of the set, by
-      // address, as all threads do, so that two restores cannot wait for each other.
+      // This engine's own lock is held already. The others are taken in the order of their
+      // addresses by every thread, so that two restores cannot deadlock.
       if (&engine->guarded() == &guarded_) continue;
       others.insert(&engine->guarded());
     }

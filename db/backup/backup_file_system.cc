@@ -21,7 +21,7 @@ IOStatus ReadOnly(const std::string& path) {
   return IOStatus::NotSupported(path, "a backup is only read; restore it to write");
 }
 
-// Thread-safe: it never changes.
+// Thread-safe, as it is immutable.
 class BackupFileSystem final : public FileSystemWrapper {
  public:
   // `files` has the paths of the backup's files by their names in the database.
@@ -150,7 +150,8 @@ class BackupFileSystem final : public FileSystemWrapper {
     return dir.substr(0, end);
   }
 
-  // Returns the path of the file that appears under this one.
+  // Returns the path of the file that appears as `path`, or `path` itself if it is not a file of
+  // the backup.
   std::string Real(const std::string& path) const {
     const size_t slash = path.rfind('/');
     if (slash == std::string::npos || Trimmed(path.substr(0, slash)) != name_) return path;

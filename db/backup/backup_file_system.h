@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Shows a backup as the directory of a database: its shared files appear beside its own, and
-// nothing can be written. A database opens it read-only in place.
+// Presents a backup as the directory of a database: shared and private files appear side by side
+// under their names in the database, and every write is refused. A database can be opened on it
+// read-only, without a restore.
 
 #include <memory>
 #include <string>
@@ -13,8 +14,9 @@
 
 namespace varve {
 
-// `name` is the directory that the backup appears as, an absolute path. Paths outside it pass to
-// the backups' own Env, for reading.
+// Returns an Env in which the absolute path `name` is a directory with the files of the backup.
+// Reads of all other paths go to the file system of the backup directory. The Env may outlive the
+// store.
 std::shared_ptr<Env> NewBackupEnv(const BackupStore& store, const BackupMeta& meta,
                                   const std::string& name);
 

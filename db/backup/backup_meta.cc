@@ -4,9 +4,10 @@
 // has their form. Schema 1 is RocksDB's older one, without sizes and without a checksum of the
 // list; both are written on request.
 //
-// A list may come from a foreign hand. Every line is checked for its form, each path must be one
-// that the backup can have, once, and what a reader must understand but does not (fields "ni::") is
-// NotSupported: the backup is then kept, and not used.
+// A list may come from an attacker. Every line is checked for its form, and each path must be one
+// that the backup can have, and occur once. A field whose name begins with "ni::" must not be
+// ignored: a reader that does not know it returns NotSupported, and the backup is then kept but not
+// used.
 
 #include "db/backup/backup_meta.h"
 
@@ -94,8 +95,8 @@ std::vector<std::string_view> Words(std::string_view line) {
 //   // FOOTER                                     schema 2 only
 //   crc32c 789                                    of all lines above the footer
 //
-// Every line is checked for form, and every path for being one that this backup can have: a list
-// from a foreign hand must not make a restore write outside of its directory.
+// Every line is checked for form, and every path for being one that this backup can have: a forged
+// list must not make a restore write outside of its directory.
 class MetaReader {
  public:
   MetaReader(const Slice& text, BackupID id, const std::string& name, BackupMeta* meta)
@@ -111,14 +112,14 @@ class MetaReader {
       VARVE_RETURN_IF_ERROR(NextLine());
       VARVE_RETURN_IF_ERROR(ReadFile());
     }
-    // Schema 1 has no checksum of the list, so that the count is all that tells of a cut one.
+    // Schema 1 has no checksum of the list, so only the count reveals a truncated one.
     if (meta_.files.size() != count) {
       return Damaged(std::to_string(count) + " files are announced and " +
                      std::to_string(meta_.files.size()) + " listed");
     }
     if (!AtEnd()) VARVE_RETURN_IF_ERROR(ReadFooter());
-    // A writer of sizes writes the footer, too. Without it a cut could have taken files that are
-    // left out, which the count does not have.
+    // A writer that stores sizes writes the footer, too. Without it the end of the list could be
+    // missing, with excluded files that the count does not include.
     if (sized_ && !summed_) return Damaged("the footer with the list's checksum is missing");
     return Status::OK();
   }
@@ -209,7 +210,7 @@ class MetaReader {
       VARVE_RETURN_IF_ERROR(ReadField(words[i], words[i + 1], &file, &excluded));
     }
     if (schema_ == 1 && !file.crc32c.has_value()) return Damaged("not a checksum");
-    // A restore would write one of them over the other.
+    // A restore would overwrite one of the two files with the other.
     if (!names_.insert(file.parsed.db_name).second) {
       return Damaged("a second file that is " + file.parsed.db_name + " in the database");
     }
@@ -278,11 +279,11 @@ class MetaReader {
   uint64_t line_number_ = 0;
   std::string_view line_;
   std::set<std::string> names_;
-  bool sized_ = false;   // A file has a size, which Varve alone writes.
+  bool sized_ = false;   // Some file has a size, which only Varve writes.
   bool summed_ = false;  // The list's checksum was compared.
 };
 
-// Schema 1 knows the checksum alone, and readers of it take a line with more words for damage.
+// Schema 1 has the checksum only: its readers treat additional words on a line as damage.
 void AppendFileLine(const BackupFile& file, int schema_version, std::string* text) {
   text->append(file.path).append(" crc32 ").append(std::to_string(file.crc32c.value_or(0)));
   if (schema_version >= 2) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Reads and writes the file that lists what a backup has (FORMAT.md). Contents that no backup can
-// have are refused.
+// Encodes and decodes a backup's list of files (FORMAT.md). A list that no backup can have is
+// refused.
 
 #include <cstdint>
 #include <optional>
@@ -18,7 +18,7 @@
 
 namespace varve {
 
-// These limit what is written and read, as a list's bytes are not trusted.
+// Limit the sizes that are written and read, since the bytes of a list are not trusted.
 inline constexpr size_t kMaxAppMetadataBytes = 1 << 20;
 inline constexpr uint64_t kMaxMetaFileBytes = uint64_t{1} << 30;
 
@@ -28,7 +28,7 @@ struct BackupFile {
   BackupPath parsed;
   // CRC-32C of the whole file. Files of schema 2 may lack it; Varve's have it.
   std::optional<uint32_t> crc32c;
-  // Lists of schema 1 do not have it; the code that loads one finds it out.
+  // Lists of schema 1 do not have it; BackupCatalog fills it in when it loads one.
   std::optional<uint64_t> size;
   Temperature temperature = Temperature::kUnknown;
 };
@@ -37,7 +37,7 @@ struct BackupFile {
 struct BackupMeta {
   BackupID id = 0;
   int64_t timestamp = 0;        // Seconds since 1970.
-  SequenceNumber sequence = 0;  // Surely contained; more may be.
+  SequenceNumber sequence = 0;  // All writes up to it are contained; later ones may be.
   std::string app_metadata;
   std::vector<BackupFile> files;
   std::vector<std::string> excluded;  // Paths of shared files that are not in this directory.

@@ -3,13 +3,12 @@
 // Names tell what a file is, so that a directory of backups can be understood without any other
 // index:
 //
-//      private/7/MANIFEST-000005                 a file of backup 7 alone
-//      shared/000012.sst                         a table, told by its number alone
-//      shared_checksum/000012_sSESSION_SIZE.sst  told by the session that wrote it
-//      shared_checksum/000012_CRC_SIZE.sst       told by its contents (legacy)
+//      private/7/MANIFEST-000005 a file of backup 7 alone shared/000012.sst a table, identified by
+//      its number alone shared_checksum/000012_sSESSION_SIZE.sst also by the session that wrote it
+//      shared_checksum/000012_CRC_SIZE.sst also by its contents (legacy)
 //
-// Paths come from lists that are not trusted: one that does not have exactly such a form is
-// refused, so that no list makes a restore read or write elsewhere.
+// Paths come from lists that are not trusted. A path of any other form is refused, so that no list
+// can make a restore read or write elsewhere.
 
 #include "db/backup/backup_names.h"
 
@@ -111,7 +110,7 @@ std::optional<uint64_t> SizeInSharedName(const Slice& file_name) {
   return ParseDecimal(text.substr(last + 1, dot - last - 1));
 }
 
-// A legacy name has digits behind its first underscore, so it is not taken for a session.
+// A legacy name has a digit after its first underscore, so it is not mistaken for a session.
 std::string SessionInSharedName(const std::string& path) {
   const size_t begin = path.find("_s", path.rfind('/') + 1);
   if (begin == std::string::npos) return "";

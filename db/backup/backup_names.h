@@ -14,20 +14,20 @@
 
 namespace varve {
 
-// Has one file for each backup: its list.
+// Folder with one file for each backup: its list.
 inline constexpr char kMetaFolder[] = "meta";
-// Has one folder for each backup: the files that it alone has.
+// Folder with one folder for each backup, for the files that are not shared.
 inline constexpr char kPrivateFolder[] = "private";
-// Have tables that several backups may need; in the second folder their names tell tables of
-// different contents apart.
+// Folders with tables that several backups may need. In the second one, names differ if contents
+// do.
 inline constexpr char kSharedFolder[] = "shared";
 inline constexpr char kSharedChecksumFolder[] = "shared_checksum";
 
-// Parses digits alone, of a number of at most 64 bits.
+// Parses a decimal number of at most 64 bits. Returns nullopt if there is anything but digits.
 std::optional<uint64_t> ParseDecimal(std::string_view text);
 
 // Returns the id that the name of a file in meta/, or of a folder in private/, stands for: a
-// decimal number without leading zeros. Nothing: the name is no backup's.
+// decimal number without leading zeros. Returns nullopt for any other name.
 std::optional<BackupID> ParseBackupId(const Slice& name);
 
 // Holds the parts of a path relative to the backup directory.
@@ -40,17 +40,18 @@ struct BackupPath {
   uint64_t number = 0;
 };
 
-// Returns false for every path that a backup with this id cannot have: such a path is never
-// followed. *parsed is undefined if the result is false.
+// Parses a path relative to the backup directory. Returns false, and leaves *parsed undefined, for
+// every path that a backup with this id cannot have: such a path must not be used.
 bool ParseBackupPath(const Slice& path, BackupID id, BackupPath* parsed);
 
 // Returns the size that the name of a shared file contains, if any.
 std::optional<uint64_t> SizeInSharedName(const Slice& file_name);
 
-// Returns the session that the name of a shared file contains; empty: there is none.
+// Returns the session id that the name of a shared file contains, or "" if there is none.
 std::string SessionInSharedName(const std::string& path);
 
-// Return the name within shared_checksum/ of the table with this name in the database.
+// Return the name within shared_checksum/ of the table that is `db_name` in the database: with the
+// session that wrote it, or with its checksum.
 std::string SessionName(const std::string& db_name, const std::string& session_id,
                         std::optional<uint64_t> size);
 std::string LegacyName(const std::string& db_name, uint32_t crc32c, uint64_t size);

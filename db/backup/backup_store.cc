@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Opens, locks and cleans a directory of backups. Who may delete what:
+// Opens, locks and cleans a directory of backups. Rules of deletion:
 //
 // 1. A list that exists makes a backup exist; its deletion, made durable, ends it.
 // 2. A shared file is deleted only if the catalog counts no list that names it, valid or not, and
-//    there is no list that is not understood.
+//    every list could be parsed.
 // 3. A private folder is deleted only if there is no list with its id.
-// 4. garbage_ is true while something may be left that no list names: from before a deletion or a
-//    sweep begins until it has succeeded. The next change of the directory then sweeps first.
+// 4. garbage_ is true while files may exist that no list names: from the beginning of a deletion or
+//    a sweep until it has succeeded. While it is true, the next change of the directory sweeps
+//    first.
 
 #include "db/backup/backup_store.h"
 
@@ -55,8 +56,8 @@ BackupStore::~BackupStore() {
   if (lock_ != nullptr) (void)fs_->UnlockFile(lock_, IOOptions(), nullptr).ok();
 }
 
-// A store that only reads takes no lock and makes no folder, so it works on read-only media and
-// beside a writer, whose deletions may make its catalog wrong.
+// A read-only store takes no lock and makes no folder, so it works on read-only media. It also
+// works beside a writer, whose deletions may make its catalog stale.
 Status BackupStore::Open(const BackupEngineOptions& options, Env* db_env, bool read_only,
                          std::unique_ptr<BackupStore>* store) {
   store->reset();
@@ -112,7 +113,8 @@ Status BackupStore::MakeAndLock() {
   const bool in_database = fs_->FileExists(CurrentFileName(directory_), IOOptions(), nullptr).ok();
   const std::string lock_file = LockFileName(in_database ? PathOf(kMetaFolder) : directory_);
   IOStatus s = fs_->LockFile(lock_file, IOOptions(), &lock_, nullptr);
-  // A file system without locks leaves it to the user that one engine at a time writes.
+  // Without locks in the file system, the user must see to it that only one engine writes at a
+  // time.
   if (s.IsNotSupported()) {
     lock_ = nullptr;
   } else if (!s.ok()) {
@@ -137,8 +139,7 @@ Status BackupStore::SyncFolder(const std::string& relative) const {
   return SyncDirectory(fs_.get(), relative.empty() ? directory_ : PathOf(relative));
 }
 
-// Deletes one backup after the other in the safe order, as a crash in the middle must leave valid
-// ones.
+// Deletes the backups one by one, so that a crash in between leaves the remaining ones valid.
 Status BackupStore::DeleteAll() {
   std::vector<BackupID> ids;
   for (const auto& [id, meta] : catalog_.valid()) ids.push_back(id);
@@ -153,8 +154,8 @@ Status BackupStore::DeleteFileIfThere(const std::string& relative) const {
   return IsMissing(s) ? Status::OK() : Status(s);
 }
 
-// The order is that of a creation reversed: list, durably; then files. A crash in between leaves
-// garbage and no list without its files.
+// Deletes in the reverse order of a creation: first the list, durably, then the files. A crash in
+// between leaves garbage, but no list whose files are missing.
 Status BackupStore::Delete(BackupID id) {
   VARVE_RETURN_IF_ERROR(CollectExpectedGarbage());
   std::vector<std::string> shared;
@@ -176,15 +177,17 @@ Status BackupStore::Delete(BackupID id) {
   // From here on the backup no longer exists, even if a step fails, and its files are garbage.
   garbage_ = true;
   catalog_.Remove(id);
-  // The list is gone durably before its files go: after a crash no list may name missing ones.
+  // The deletion of the list must be durable before files are deleted: after a crash no list may
+  // name missing ones.
   VARVE_RETURN_IF_ERROR(SyncFolder(kMetaFolder));
   for (const std::string& path : shared) {
-    // Remove has taken this backup's count away, so that a count is another one's.
+    // Remove has subtracted this backup's count, so any remaining count belongs to another backup.
     if (MayDeleteShared(path) || VARVE_CANARY(kDeleteSharedFiles))
       VARVE_RETURN_IF_ERROR(DeleteFileIfThere(path));
   }
   VARVE_RETURN_IF_ERROR(DeletePrivateFolder(std::to_string(id)));
-  // Only a sweep finds what a list that was not understood has kept, or has named itself.
+  // If the list could not be parsed, only a sweep finds the files that it named, and those that
+  // were kept because of it.
   garbage_ = !understood;
   BestEffort([&] { Note("backup " + std::to_string(id) + " deleted"); });
   return Status::OK();
@@ -199,7 +202,8 @@ Status BackupStore::Purge(uint32_t keep) {
 
 Status BackupStore::CollectGarbage() {
   garbage_ = true;
-  // First of all, as it may find lists that this object does not know; their files are no garbage.
+  // This must come first: it may find lists that the catalog does not know, whose files are not
+  // garbage.
   VARVE_RETURN_IF_ERROR(SweepMeta());
   for (const char* const folder : {kSharedFolder, kSharedChecksumFolder}) {
     VARVE_RETURN_IF_ERROR(SweepShared(folder));
@@ -209,8 +213,8 @@ Status BackupStore::CollectGarbage() {
   return Status::OK();
 }
 
-// Deletes lists that were being written. A list that exists counts, even if writing or deleting it
-// failed.
+// Deletes temporary files of lists, and loads the catalog again if it finds a list that is not in
+// it: writing or deleting a list may have failed with the list left in place.
 Status BackupStore::SweepMeta() {
   std::vector<std::string> entries;
   VARVE_RETURN_IF_ERROR(fs_->GetChildren(PathOf(kMetaFolder), IOOptions(), &entries, nullptr));
@@ -242,7 +246,7 @@ Status BackupStore::SweepShared(const std::string& folder) const {
   return Status::OK();
 }
 
-// A folder of an invalid backup stays as well: a user may still repair its list.
+// The folder of an invalid backup stays: a user may still repair its list.
 Status BackupStore::SweepPrivate() const {
   std::vector<std::string> entries;
   VARVE_RETURN_IF_ERROR(fs_->GetChildren(PathOf(kPrivateFolder), IOOptions(), &entries, nullptr));
@@ -256,7 +260,7 @@ Status BackupStore::SweepPrivate() const {
   return Status::OK();
 }
 
-// The folder has only files; a crash leaves some of them, and the next sweep goes on.
+// Requires that the folder holds files only. After a crash, the next sweep deletes the rest.
 Status BackupStore::DeletePrivateFolder(const std::string& name) const {
   const std::string folder = std::string(kPrivateFolder) + "/" + name;
   std::vector<std::string> entries;

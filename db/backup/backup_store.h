@@ -14,7 +14,7 @@
 //      delete    list gone, durably  ->  files deleted    a crash between leaves garbage
 //
 // Garbage is found by comparing the folders with all lists. A list that is not understood may name
-// any shared file, so while there is one, shared files are kept.
+// any shared file, so while there is one, all shared files are kept.
 
 #include <atomic>
 #include <memory>
@@ -32,10 +32,11 @@
 
 namespace varve {
 
-// Thread safety: none, except for `stop`; const methods may run beside each other.
+// Thread safety: none, except for `stop`; const methods may be called concurrently.
 class BackupStore {
  public:
-  // Makes, locks and reads the directory; with `read_only` it is only read.
+  // Creates, locks and loads the directory; with `read_only` it is only loaded.
+  // `options.backup_env` and `db_env` must outlive the store.
   static Status Open(const BackupEngineOptions& options, Env* db_env, bool read_only,
                      std::unique_ptr<BackupStore>* store);
   ~BackupStore();
@@ -47,7 +48,7 @@ class BackupStore {
   // Returns the file system of the backup directory.
   FileSystem* fs() const { return fs_.get(); }
   const std::shared_ptr<FileSystem>& shared_fs() const { return fs_; }
-  // Returns the Env of databases that are restored.
+  // Returns the Env in which databases are restored.
   Env* db_env() const { return db_env_; }
   Env* backup_env() const { return backup_env_; }
   const std::string& directory() const { return directory_; }
@@ -57,8 +58,8 @@ class BackupStore {
   std::string PathOf(const std::string& relative) const { return catalog_.PathOf(relative); }
 
   // Deletes a backup: its list, then the files that no other backup has. While a list is not
-  // understood, shared files stay. NotFound: there is none of this id. After another error its list
-  // may be gone; the next change deletes the rest.
+  // understood, shared files stay. NotFound: there is no such backup. After another error its list
+  // may be gone; the next change of the directory then deletes the rest.
   Status Delete(BackupID id);
   // Deletes the oldest valid backups until at most `keep` are left.
   Status Purge(uint32_t keep);
@@ -68,11 +69,12 @@ class BackupStore {
   void ExpectGarbage() { garbage_ = true; }
   Status CollectExpectedGarbage() { return garbage_ ? CollectGarbage() : Status::OK(); }
 
-  // True if a power loss may take bytes of the shared file, so that a backup that is to be durable
-  // copies it anew.
+  // Returns true if a power loss may destroy the shared file, so that a durable backup must copy it
+  // anew.
   bool MayBeUnsynced(const std::string& path) const { return unsynced_.paths().count(path) != 0; }
-  // Must be called with the shared files that a backup has copied: before they get their names, and
-  // when these are durable. Each does nothing unless the options' `sync` is as it says.
+  // Record the shared files that a backup has copied. NoteUnsynced must be called before they get
+  // their names, and does nothing if the option `sync` is set. NoteSynced must be called once the
+  // names are durable, and does nothing unless `sync` is set.
   Status NoteUnsynced(const std::vector<std::string>& paths);
   Status NoteSynced(const std::vector<std::string>& paths);
 
@@ -80,7 +82,7 @@ class BackupStore {
   CopyPool::Options CopyOptions(RateLimiter* limiter) const;
   RateLimiter* backup_limiter() const { return backup_limiter_.get(); }
   RateLimiter* restore_limiter() const { return restore_limiter_.get(); }
-  // True once StopBackup was called: backups that run or begin end as Incomplete.
+  // True once StopBackup was called: running and later backups return Incomplete.
   std::atomic<bool>& stop() { return stop_; }
   // Makes the names in a folder of the directory durable, if the options ask for it.
   Status SyncFolder(const std::string& relative) const;
@@ -90,21 +92,23 @@ class BackupStore {
  private:
   BackupStore(const BackupEngineOptions& options, Env* db_env);
 
-  // Returns InvalidArgument for options that do not go together.
+  // Returns InvalidArgument for an option that is out of its range, and NotSupported for a later
+  // schema.
   Status CheckOptions(bool read_only) const;
   // Makes the folders that the options need, and locks the directory against other engines.
   Status MakeAndLock();
-  // Deletes every backup, also invalid ones, for destroy_old_data.
+  // Deletes every backup, including invalid ones, for the option destroy_old_data.
   Status DeleteAll();
   // Deletes a file; a missing one is no error.
   Status DeleteFileIfThere(const std::string& relative) const;
   // Deletes the folder with the files of one backup alone.
   Status DeletePrivateFolder(const std::string& name) const;
-  // True if no backup can have the shared file.
+  // Returns true if no list names the shared file, and every list could be parsed.
   bool MayDeleteShared(const std::string& path) const;
-  // Returns the names of unsynced files without those that are garbage.
+  // Returns the paths of unsynced files that are not garbage.
   std::set<std::string> NeededUnsynced() const;
-  // Delete what no backup has: shared files, private folders, and lists that were being written.
+  // Delete garbage: shared files that no list names, private folders without a list, and unfinished
+  // lists.
   Status SweepShared(const std::string& folder) const;
   Status SweepPrivate() const;
   Status SweepMeta();
@@ -115,10 +119,10 @@ class BackupStore {
   const std::shared_ptr<FileSystem> fs_;
   const std::string directory_;
   BackupCatalog catalog_;
-  UnsyncedFiles unsynced_;  // A store that only reads does not load it.
+  UnsyncedFiles unsynced_;  // Not loaded by a read-only store.
   std::shared_ptr<RateLimiter> backup_limiter_;
   std::shared_ptr<RateLimiter> restore_limiter_;
-  FileLock* lock_ = nullptr;  // Null: read-only, or no locks in the file system.
+  FileLock* lock_ = nullptr;  // Null: read-only, or the file system has no locks.
   bool garbage_ = false;
   std::atomic<bool> stop_{false};  // Only a request, so relaxed.
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Implements the public calls of copy plans, and work on existing plans.
+// Implements the public calls of copy plans, and an opened plan.
 
 #include "varve/utilities/copy_plan.h"
 
@@ -23,11 +23,14 @@ namespace varve {
 
 namespace {
 
+// A plan that was read from its directory. Immutable after Load.
 class OpenedPlan final : public CopyPlan {
  public:
   explicit OpenedPlan(std::shared_ptr<FileSystem> fs) : fs_(std::move(fs)) {}
 
-  // An opened plan is complete in memory: its calls need the directory only for the objects' bytes.
+  // Reads PLAN and checks that every file exists with its size. Afterwards the directory is needed
+  // only for the objects' bytes. NotFound: PLAN or a file is missing. Corruption: PLAN is damaged,
+  // or a size differs.
   Status Load(const std::string& directory) {
     const std::string path = directory + "/" + kPlanFileName;
     std::string text;
@@ -51,8 +54,8 @@ class OpenedPlan final : public CopyPlan {
   const std::vector<CopyPlanObject>& objects() const override { return objects_; }
   const CopyPlanCatalog& catalog() const override { return catalog_; }
 
-  // Called again after an interrupted upload: an object that is there with its size, and with its
-  // checksum where the store knows one, is not uploaded again.
+  // May be called again after an interrupted upload: an object that the store has with its size,
+  // and with its checksum where the store knows one, is not uploaded again.
   Status FindMissing(const std::vector<StoredObject>& stored,
                      std::vector<CopyPlanObject>* missing) const override try {
     if (missing == nullptr) return Status::InvalidArgument("FindMissing", "the place is null");
@@ -67,8 +70,8 @@ class OpenedPlan final : public CopyPlan {
         found.push_back(object);
       }
     }
-    // The store must already have all that this plan does not bring, or the backup would be
-    // incomplete there.
+    // The store must already have every object that is not part of this plan, or the backup would
+    // be incomplete.
     for (const StoredObject& object : needed_) {
       if (ours.count(object.name) != 0) continue;
       const auto it = by_name.find(object.name);
@@ -119,7 +122,7 @@ class OpenedPlan final : public CopyPlan {
     const IOStatus s = fs_->GetFileSize(object.path, IOOptions(), &size, nullptr);
     if (IsMissing(s)) return Status::NotFound(object.path, "is missing, and the plan names it");
     if (!s.ok()) return s;
-    // A plan links only tables, so no object can have grown.
+    // Only tables are linked, so no file of a plan can grow.
     if (size == object.size) return Status::OK();
     return Status::Corruption(object.path, std::to_string(size) + " bytes long, and " +
                                                std::to_string(object.size) + " in the plan");
@@ -145,8 +148,8 @@ Status OpenPlan(std::shared_ptr<FileSystem> fs, const std::string& directory,
   return Status::OK();
 }
 
-// PLAN is deleted last, once the other deletions are durable, so that the rest of an interrupted
-// call is known to be a plan's.
+// Deletes PLAN last, once the other deletions are durable, so that a directory that an interrupted
+// call leaves is still recognized as a plan.
 Status DiscardPlan(FileSystem* fs, const std::string& directory) {
   std::vector<std::string> names;
   const IOStatus listed = fs->GetChildren(directory, IOOptions(), &names, nullptr);
@@ -158,7 +161,7 @@ Status DiscardPlan(FileSystem* fs, const std::string& directory) {
     bool is_directory = false;
     VARVE_RETURN_IF_ERROR(
         fs->IsDirectory(directory + "/" + name, IOOptions(), &is_directory, nullptr));
-    // The call deletes what it finds, so it must be sure that all of it is a plan's.
+    // Everything in the directory is deleted, so all of it must belong to a plan.
     if (is_directory || !IsOfPlan(name)) {
       return Status::InvalidArgument(directory, "holds " + name + ", which no copy plan has");
     }

@@ -3,19 +3,18 @@
 // Order
 // 1. Choose an id above all existing ones, and make the folder private/<id>.
 // 2. Take a CopySet, which keeps the database's files from deletion until the copies are made.
-// 3. Give each file a name in the backup. The name of a shared table has the session that wrote it,
-//    or its checksum, so that equal names mean equal tables; one that a valid backup has is not
-//    copied again, unless this backup must be durable and that one need not have been.
+// 3. Give each file a name in the backup. The name of a shared table contains the session that
+//    wrote it, or its checksum, so that equal names mean equal tables. A table that a valid backup
+//    has is not copied again, unless this backup must be durable and that table may not be.
 // 4. Copy the rest under temporary names, and compare with the checksums of the MANIFEST, if it has
 //    any.
 // 5. Rename shared tables to their names, and sync the folders.
 // 6. Write the list in meta/: with its rename the backup exists.
 //
 // What a crash or an error leaves before step 6 is garbage, which the next change of the directory
-// collects. If it is in doubt whether the list was written, only the list is deleted: its files
-// stay until the directory is read again. A name in the directory thus says how far a file is: a
-// temporary name may be half a file, a final name in a shared folder is a whole one that may be in
-// no list yet, and only a list makes files count.
+// collects. If it is unknown whether the list was written, only the list is deleted: its files stay
+// until the directory is read again. So a file with a temporary name may be incomplete; one with
+// its final name in a shared folder is complete, but belongs to a backup only if a list names it.
 
 #include "db/backup/create_backup.h"
 
@@ -41,6 +40,7 @@ namespace varve {
 
 namespace {
 
+// Passes the progress of the copying threads to the user's callback.
 class ProgressCalls final : public CopyPool::Observer {
  public:
   explicit ProgressCalls(const std::function<void()>& callback) : callback_(callback) {}
@@ -53,7 +53,7 @@ class ProgressCalls final : public CopyPool::Observer {
   const std::function<void()>& callback_;
 };
 
-// Returns the checksum in the MANIFEST; nothing: it has none of the file.
+// Returns the checksum of the file in the MANIFEST, or nullopt if it has none.
 std::optional<uint32_t> ChecksumOf(const CopyFile& file) {
   return file.table == nullptr ? std::nullopt : ChecksumInManifest(*file.table);
 }
@@ -62,14 +62,14 @@ bool IsTable(FileType type) {
   return type == kTableFile || type == kBlobFile;
 }
 
-// Makes one backup. Used once.
+// Makes one backup. An object is used for one call of Run.
 class BackupCreation {
  public:
   BackupCreation(BackupStore* store, LiveTables* tables, const CreateBackupOptions& options, DB* db)
       : store_(*store), tables_(*tables), options_(options), db_(db) {}
 
-  // The catalog learns of the backup last, and only after its list is written; after an error it is
-  // as before, so that the clean-up takes everything with this id for garbage.
+  // The backup is added to the catalog last, after its list is written. After an error the catalog
+  // is unchanged, so that the clean-up treats everything with this id as garbage.
   Status Run(const std::string& app_metadata, BackupID* new_id, DataMoveInfo* moved) {
     VARVE_RETURN_IF_ERROR(Check(app_metadata));
     // Leftovers could have the names that this backup gives its files.
@@ -94,10 +94,10 @@ class BackupCreation {
   struct Planned {
     CopyFile live;
     BackupFile file;
-    bool known = false;  // A valid backup has it, and this one relies on that.
-    // The checksum that it must have, as lists of backups say.
+    bool known = false;  // A valid backup has the file, so it is not copied.
+    // The checksum of the file of that name in a valid backup, which the copy must have.
     std::optional<uint32_t> listed;
-    bool excluded = false;  // The callback says that it is elsewhere.
+    bool excluded = false;  // exclude_files_callback has excluded it.
   };
 
   Status Check(const std::string& app_metadata) {
@@ -120,7 +120,8 @@ class BackupCreation {
     IOStatus s = store_.fs()->FileExists(path, IOOptions(), nullptr);
     if (!s.ok()) return IsMissing(s) ? Status::OK() : Status(s);
     VARVE_RETURN_IF_ERROR(store_.CollectGarbage());
-    // The folder is gone, or the sweep has found a list with that id, which nobody knew.
+    // Either the folder is gone now, or the sweep has found a list with that id that the catalog
+    // did not know.
     return TakeNextId();
   }
 
@@ -143,8 +144,8 @@ class BackupCreation {
     auto* const host = dynamic_cast<CopyHost*>(db_->GetRootDB());
     if (host == nullptr)
       return Status::NotSupported(db_->GetName(), "is not a database of Varve's");
-    // The database cannot be closed within this call, and the set within it holds its files: both
-    // last until the copies have their final names.
+    // The database cannot be closed during this call, and the copy set keeps its files from
+    // deletion. Both last until the copies have their final names.
     return host->WithEngine([&](Engine* engine) -> Status {
       CopyWanted wanted;
       wanted.call = "CreateNewBackup";
@@ -165,8 +166,8 @@ class BackupCreation {
     });
   }
 
-  // Without its logs a backup has only what was flushed, which the user asks for with
-  // backup_log_files = false.
+  // Adds a file of the database to the plan. Logs are skipped with backup_log_files = false: the
+  // backup then has only data that was flushed.
   Status Plan(const CopyFile& live) {
     if (live.type == kWalFile && !store_.options().backup_log_files) return Status::OK();
     if (IsTable(live.type)) {
@@ -184,18 +185,18 @@ class BackupCreation {
     return Status::OK();
   }
 
-  // Gives every file its path in the backup. Tables are told apart by the session that wrote them,
-  // which is found, from the cheapest source on: remembered since an earlier backup of this
-  // opening; derived from the table's unique id in the MANIFEST and a session already known; read
-  // from the table's properties.
+  // Gives every file its path in the backup. The name of a table contains the session that wrote
+  // it, which comes from the cheapest of these sources: the cache of an earlier backup of this
+  // opening; the table's unique id in the MANIFEST, if a known session produces it; the table's
+  // properties.
   Status NameTables() {
     std::string opening;
     std::string db_id;
     VARVE_RETURN_IF_ERROR(db_->GetDbSessionId(opening));
     VARVE_RETURN_IF_ERROR(db_->GetDbIdentity(db_id));
     tables_.Begin(db_id, opening);
-    // The sessions in the names of earlier backups are those that most tables of the database were
-    // written by.
+    // Most tables of the database were written by sessions that appear in the names of earlier
+    // backups.
     for (const auto& [path, shared] : store_.catalog().shared()) {
       tables_.KnowSession(SessionInSharedName(path));
     }
@@ -217,13 +218,13 @@ class BackupCreation {
     return Status::OK();
   }
 
-  // Marks the file as known if a valid backup has it durably. Corruption: that file has the same
-  // name, but another size or checksum.
+  // Marks a shared file as known if a valid backup has it, and it is as durable as this backup must
+  // be. Corruption: the backups' file of that name has another size or checksum.
   Status LookUp(Planned* planned) {
     const auto it = store_.catalog().shared().find(planned->file.path);
     if (it == store_.catalog().shared().end()) return Status::OK();
     const BackupCatalog::Shared& shared = it->second;
-    // The file is written anew, and replaces the one that no valid backup needs.
+    // No valid backup needs the existing file, so it is written anew.
     if (!shared.usable || !shared.crc32c.has_value()) return Status::OK();
     const std::optional<uint32_t> wanted = ChecksumOf(planned->live);
     // Overwriting the file would destroy the older backup, and using it would make this one wrong.
@@ -231,7 +232,8 @@ class BackupCreation {
       return OfAnother(*planned);
     }
     planned->listed = shared.crc32c;
-    // A power loss may take what was not synced, or has taken it. The copy replaces the same bytes.
+    // A power loss may have destroyed the file if it was not synced. The new copy has the same
+    // bytes.
     if (store_.options().sync && store_.MayBeUnsynced(planned->file.path)) return Status::OK();
     planned->known = true;
     planned->file.crc32c = shared.crc32c;
@@ -239,6 +241,7 @@ class BackupCreation {
     return Status::OK();
   }
 
+  // Returns the error that the backups' file of this name is not the database's table.
   Status OfAnother(const Planned& planned) const {
     return Status::Corruption(
         store_.PathOf(planned.file.path),
@@ -246,9 +249,9 @@ class BackupCreation {
             ", whose name it has: delete the backups that list it, or use another directory");
   }
 
-  // The three forms follow the options: a private copy for each backup; shared by number alone,
-  // which is right only for a directory with backups of one database; shared by number and session
-  // or checksum.
+  // Sets *path relative to the backup directory. By the options, a table is a private copy of each
+  // backup; or is shared under its number alone, which is correct only for backups of one database;
+  // or is shared under its number and its session or checksum.
   Status PathInBackup(const CopyFile& live, std::string* path) {
     const BackupEngineOptions& options = store_.options();
     if (!IsTable(live.type) || !options.share_table_files) {
@@ -272,7 +275,8 @@ class BackupCreation {
     return Status::OK();
   }
 
-  // Returns an empty session if the table gets a legacy name, as blob files always do.
+  // Sets *session to the session that wrote the table, or to "" if the file gets a legacy name, as
+  // blob files always do.
   Status SessionOf(const CopyFile& live, std::string* session) {
     session->clear();
     const uint32_t naming = store_.options().share_files_with_checksum_naming;
@@ -285,9 +289,9 @@ class BackupCreation {
     return tables_.SessionOf(db_->GetFileSystem(), live.Path(), live.number, unique_id, session);
   }
 
-  // Reads the tables whose names contain their checksums, each once. The name must be known before
-  // the copy, as it decides if there is one; so these tables are read twice, unless the MANIFEST
-  // has their checksum.
+  // Computes the checksums of tables whose names contain them, unless the MANIFEST has them. The
+  // name decides whether a table is copied at all, so such a table is read once here and again for
+  // the copy.
   Status SumUpTablesOfLegacyNames() {
     std::vector<CopyTask> tasks;
     std::vector<uint64_t> numbers;
@@ -312,8 +316,8 @@ class BackupCreation {
     return Status::OK();
   }
 
-  // Asks about all files in one call, since the user may have to ask a remote store. Only new
-  // shared files can be left out: private ones are found nowhere else.
+  // Calls exclude_files_callback once for all new shared files, since the user may have to query a
+  // remote store. Private files cannot be excluded: they exist nowhere else.
   Status AskWhatIsElsewhere() {
     if (options_.exclude_files_callback == nullptr) return Status::OK();
     std::vector<MaybeExcludeBackupFile> questions;
@@ -332,8 +336,9 @@ class BackupCreation {
     return Status::OK();
   }
 
-  // Copies with as many threads as the options say. Nothing has its final name when this returns,
-  // so an error needs no undoing but the deletion of garbage.
+  // Copies the files that are neither known nor excluded, and compares their checksums with those
+  // of the MANIFEST and of other backups. Shared files have temporary names when this returns, so
+  // an error leaves only garbage.
   Status Copy(DataMoveInfo* moved) {
     std::vector<CopyTask> tasks;
     std::vector<Planned*> copied;
@@ -344,7 +349,8 @@ class BackupCreation {
       task.target = store_.PathOf(WrittenAs(planned.file));
       task.size = planned.live.size;
       task.want_checksum = true;
-      // MANIFEST, CURRENT and OPTIONS are bytes that the copy set has made, and have no source.
+      // MANIFEST, CURRENT and OPTIONS are bytes that the copy set has produced, and have no source
+      // file.
       task.contents = planned.live.contents;
       tasks.push_back(std::move(task));
       copied.push_back(&planned);
@@ -385,9 +391,10 @@ class BackupCreation {
     return CopyPool(copy).Run(tasks);
   }
 
-  // Private files were written under their final names, in a folder that no other backup uses;
-  // shared ones are renamed now. A rename may replace a file that only an invalid backup names, or
-  // the same bytes that were not synced (LookUp).
+  // Renames the copied shared files to their final names, syncs the folders, and fills in the list.
+  // Private files already have their names, in a folder that no other backup uses. A rename may
+  // replace a file that only an invalid backup names, or the same bytes that were not synced
+  // (LookUp).
   Status Publish(BackupMeta* meta) {
     std::set<std::string> folders = {private_folder_, kPrivateFolder};
     std::vector<std::string> renamed;
@@ -415,7 +422,8 @@ class BackupCreation {
     return store_.NoteSynced(renamed);
   }
 
-  // Asks once more for a stop: this is the last moment before the backup may exist.
+  // Writes the list, which makes the backup exist, unless StopBackup was called. Sets *in_doubt if
+  // after an error the list may exist.
   Status WriteList(const BackupMeta& meta, bool* in_doubt) {
     if (store_.stop().load(std::memory_order_relaxed)) {
       return Status::Incomplete("StopBackup was called; open the engine anew");
@@ -433,12 +441,13 @@ class BackupCreation {
     CopyPool::Options copy = store_.CopyOptions(nullptr);
     copy.source_fs = copy.target_fs = store_.fs();
     VARVE_RETURN_IF_ERROR(CopyPool(copy).Run(&tasks));
-    // A rename that fails may have happened all the same.
+    // A rename that reports an error may have happened nevertheless.
     *in_doubt = true;
     return store_.fs()->RenameFile(tasks[0].target, folder + "/" + name, IOOptions(), nullptr);
   }
 
-  // If the list may exist, its files stay until the directory is read again.
+  // Deletes the files of a failed backup. If its list may exist, only the list is deleted: the
+  // files stay until the directory is read again.
   void CleanUp(bool in_doubt) {
     store_.ExpectGarbage();
     // Without a list the files are garbage, and deleted at once.

@@ -25,7 +25,8 @@
 
 namespace varve {
 
-// *moved gets the numbers of files and bytes, and the sequence number.
+// Makes a backup of `db`, and sets *new_id to its id. Sets the number of files, the copied bytes
+// and the sequence number in *moved. After an error there is no backup, and its files are garbage.
 Status CreateBackup(BackupStore* store, LiveTables* tables, const CreateBackupOptions& options,
                     DB* db, const std::string& app_metadata, BackupID* new_id, DataMoveInfo* moved);
 

@@ -23,9 +23,8 @@ std::optional<uint32_t> ChecksumInManifest(const FileMetaData& table) {
   return checksum;
 }
 
-// File numbers are given out once in the life of a database, so within one opening a number names
-// one file for ever, and what was learnt of it holds. After another opening nothing is assumed: the
-// directory may have been restored in between.
+// File numbers are never reused, so within one opening the cached facts stay valid. After another
+// opening nothing is assumed: the directory may have been restored in between.
 void LiveTables::Begin(const std::string& db_id, const std::string& opening) {
   if (opening != opening_ || db_id != db_id_) facts_.clear();
   db_id_ = db_id;
@@ -39,8 +38,8 @@ void LiveTables::KnowSession(const std::string& session_id) {
   sessions_.push_back(session_id);
 }
 
-// A unique id is computed from the database, the session and the number, so a known session is
-// found by trying. The one that matched moves to the front, as the next table is mostly of the same
+// A unique id is computed from the database, the session and the number, so each known session can
+// be tested. The one that matches moves to the front, as the next table is probably of the same
 // session.
 bool LiveTables::FindSession(uint64_t number, const std::string& unique_id,
                              std::string* session_id) {
@@ -65,8 +64,8 @@ Status LiveTables::SessionOf(FileSystem* fs, const std::string& path, uint64_t n
         std::make_unique<ColumnFamilyOptions>().release();
     static const InternalKeyComparator* const kOrder =
         std::make_unique<InternalKeyComparator>(BytewiseComparator()).release();
-    // The properties are read without the family's options: their block needs neither comparator
-    // nor filter.
+    // The block of properties can be read without the family's options, as it needs neither
+    // comparator nor filter.
     TableSurveyContext context;
     context.fs = fs;
     context.options = kOptions;

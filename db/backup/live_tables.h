@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// LiveTables caches what the names of tables in a backup are made of, once for each table of an
-// open database. A number stands for one file for as long as the database is open.
+// LiveTables caches, for each table of an open database, the facts that its name in a backup is
+// made of. The cache is keyed by file number, which identifies one file as long as the database is
+// open.
 //
 // The MANIFEST has a hash of the session that wrote a table, and not its id. So the known sessions,
-// that of the opening and those of tables in backups, are tried first, and a table is opened only
-// if none of them wrote it.
+// that of the opening and those in the names of existing backups, are tried first, and a table is
+// opened only if none of them wrote it.
 
 #include <cstdint>
 #include <optional>
@@ -21,29 +22,32 @@
 
 namespace varve {
 
-// Returns the CRC-32C of the whole file in the MANIFEST; nothing: it has none, or one of another
-// function.
+// Returns the CRC-32C of the whole file that the MANIFEST has, or nullopt if it has none or the
+// checksum of another function.
 std::optional<uint32_t> ChecksumInManifest(const FileMetaData& table);
 
 // Thread safety: none.
 class LiveTables {
  public:
   struct Facts {
-    std::optional<std::string> session_id;  // Empty: the table has none.
+    std::optional<std::string> session_id;  // Unset: not looked up; "": none.
     std::optional<uint32_t> crc32c;         // CRC-32C of the whole file.
   };
 
-  // Says that from now on tables belong to this opening of a database.
+  // Starts a series of calls for one database, in the opening with this session id. Forgets all
+  // facts of another database or opening.
   void Begin(const std::string& db_id, const std::string& opening);
-  // Adds a session that may have written tables; does nothing if it is empty.
+  // Adds a session that may have written tables. Ignores "" and known ones.
   void KnowSession(const std::string& session_id);
   Facts& Of(uint64_t number) { return facts_[number]; }
-  // Sets *session_id to the session that has written the table: a known one whose hash is unique_id
-  // (TableUniqueId; empty: not known), or else the one that the table names.
+  // Sets *session_id to the session that wrote the table at `path`: a known one that produces
+  // `unique_id` (TableUniqueId; empty if it is not known), or else the one in the table's
+  // properties, which may be "".
   Status SessionOf(FileSystem* fs, const std::string& path, uint64_t number,
                    const std::string& unique_id, std::string* session_id);
 
  private:
+  // Returns true, and sets *session_id, if a known session produces `unique_id`.
   bool FindSession(uint64_t number, const std::string& unique_id, std::string* session_id);
 
   std::string db_id_;

@@ -26,23 +26,22 @@ namespace {
 constexpr char kCall[] = "CopyPlan::Make";
 constexpr int kSchemaVersion = 2;
 
-// Makes one plan. Used once.
+// Makes one plan. An object is used for one call of Run.
 //   StagedDirectory::Make   <directory>.tmp
 //   CopySet::Take           the files of one moment, kept from deletion
 //   NameFiles               their names in the store, and which of them an earlier catalog has
 //   Bring                   the others, linked or copied
 //   WritePlan, Publish      PLAN, and the directory's own name
 //
-// A program uploads what the plan brings, and the catalog last; so a store's catalogs never name an
-// object that it does not have.
+// A program uploads the plan's objects first and the catalog last, so the catalogs of a store never
+// name an object that it does not have.
 class PlanMaking {
  public:
   PlanMaking(const CopyPlanOptions& options, const StoredCatalogs& stored, DB* db, Engine* engine)
       : options_(options), stored_(stored), db_(db), engine_(*engine) {}
 
-  // The copy set lives until the end of this function, so that no file of the moment is deleted
-  // before it is linked or copied; the staged directory deletes itself unless Publish has given it
-  // its name.
+  // The copy set lives until the end of this function, so that no file is deleted before it is
+  // linked or copied. The staged directory is deleted on return unless Publish has succeeded.
   Status Run(const std::string& directory, DataMoveInfo* moved) {
     std::unique_ptr<StagedDirectory> staged;
     VARVE_RETURN_IF_ERROR(
@@ -71,11 +70,12 @@ class PlanMaking {
   struct Planned {
     const CopyFile* live;
     BackupFile file;
-    bool stored;  // An earlier catalog has it.
+    bool stored;  // An earlier catalog has the file.
   };
 
-  // This opening's session and those in the names of earlier objects are tried before any table is
-  // opened; so a plan with nothing new opens none.
+  // Gives every file its name in the store, and looks tables up in the earlier catalogs. The
+  // sessions of this opening and of earlier objects are tried before any table is opened, so a plan
+  // with nothing new opens none.
   Status NameFiles() {
     std::string opening;
     std::string db_id;
@@ -98,7 +98,8 @@ class PlanMaking {
     return Status::OK();
   }
 
-  // Leaves *session empty for a blob file, which knows none.
+  // Sets *session to the session that wrote the table, or to "" for a blob file, which does not
+  // store it.
   Status SessionOf(const CopyFile& live, std::string* session) {
     session->clear();
     if (live.type == kBlobFile) return Status::OK();
@@ -106,7 +107,7 @@ class PlanMaking {
                              live.table->unique_id, session);
   }
 
-  // Reads the tables without a session, as their names contain their checksums.
+  // Computes the checksums of tables without a session, as their names contain them.
   Status SumUpTablesWithoutSession() {
     std::vector<Planned*> unknown;
     for (Planned& planned : planned_) {
@@ -136,11 +137,13 @@ class PlanMaking {
     return Status::OK();
   }
 
+  // Marks the table as stored if an earlier catalog has it. Corruption: the catalog has another
+  // size or checksum for that name.
   Status LookUp(Planned* planned) {
     const StoredObject* const object = stored_.Find(planned->file.path);
     if (object == nullptr) return Status::OK();
     const std::optional<uint32_t>& known = planned->file.crc32c;
-    // The name would mean two different tables in the store.
+    // One name would stand for two different tables in the store.
     if (known.value_or(*object->crc32c) != *object->crc32c || object->size != planned->live->size) {
       return Status::Corruption(planned->file.path, "is not the database's " + planned->live->name +
                                                         " in an earlier catalog");
@@ -151,9 +154,10 @@ class PlanMaking {
     return Status::OK();
   }
 
-  // Copies or links the missing files. A copy yields its checksum; a checksum of the MANIFEST is
-  // compared where the bytes are read. A linked table is the database's own file under a second
-  // name: it never changes, and the database may delete its name while the plan keeps the bytes.
+  // Copies or links the files that the store lacks into `staging`. A copy yields its checksum,
+  // which is compared with that of the MANIFEST. A linked table is the database's own file under a
+  // second name: it never changes, and the database may delete its name while the plan keeps the
+  // bytes.
   Status Bring(const std::string& staging, DataMoveInfo* moved) {
     std::vector<CopyTask> tasks;
     std::vector<Planned*> brought;
@@ -187,6 +191,7 @@ class PlanMaking {
     return SumUp(unknown, &readings);
   }
 
+  // Adds a task that only reads the file at `path`, to compute its checksum.
   static void AddReading(const std::string& path, const Planned& planned,
                          std::vector<CopyTask>* tasks) {
     CopyTask& task = tasks->emplace_back();
@@ -195,6 +200,7 @@ class PlanMaking {
     task.want_checksum = true;
   }
 
+  // Runs the tasks, one for each of `files`, and takes over their checksums.
   Status SumUp(const std::vector<Planned*>& files, std::vector<CopyTask>* tasks) {
     VARVE_RETURN_IF_ERROR(RunTasks(tasks));
     for (size_t i = 0; i < files.size(); i++) {
@@ -203,6 +209,7 @@ class PlanMaking {
     return Status::OK();
   }
 
+  // Sets the file's checksum to the one that the task computed. Corruption: it already has another.
   static Status TakeChecksum(const CopyTask& task, BackupFile* file) {
     if (file->crc32c.value_or(task.crc32c) != task.crc32c) {
       return Status::Corruption(task.source, "checksum " + std::to_string(task.crc32c) + ", and " +
@@ -213,8 +220,8 @@ class PlanMaking {
     return Status::OK();
   }
 
-  // PLAN is the last file. The pool syncs it like all others, so that Publish has only names to
-  // make durable.
+  // Writes PLAN, the last file. The copy pool syncs it like all others, so that Publish only has to
+  // make names durable.
   Status WritePlan(const std::string& staging, DataMoveInfo* moved) {
     for (Planned& planned : planned_) {
       if (!planned.stored) contents_.brought.push_back(contents_.meta.files.size());
@@ -254,8 +261,8 @@ class PlanMaking {
   PlanContents contents_;
 };
 
-// Refuses before anything is made. An id that an earlier catalog has would replace that backup in
-// the store.
+// Checks the options before anything is made. An id that an earlier catalog has is refused, as the
+// new backup would replace that one in the store.
 Status CheckOptions(const CopyPlanOptions& options, const StoredCatalogs& stored) {
   if (options.app_metadata.size() > kMaxAppMetadataBytes) {
     return Status::InvalidArgument("CopyPlanOptions::app_metadata", "is larger than 1 MiB");
@@ -277,7 +284,8 @@ Status CheckOptions(const CopyPlanOptions& options, const StoredCatalogs& stored
 
 }  // namespace
 
-// Discard deletes by this answer, so it names exactly the types that a copy set can have.
+// Discard deletes what this accepts, so it accepts only the types of files that a copy set can
+// have.
 bool IsOfPlan(const std::string& name) {
   if (name == kPlanFileName) return true;
   uint64_t number = 0;

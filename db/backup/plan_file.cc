@@ -28,14 +28,14 @@ constexpr std::string_view kHead = "varve_copy_plan ";
 constexpr std::string_view kVersion = "1";
 constexpr std::string_view kChecksumField = "crc32c ";
 
-// Reads one plan. Used once.
+// Decodes one plan. An object is used for one call of Read.
 class PlanReader {
  public:
   PlanReader(const Slice& text, const std::string& name, PlanContents* contents)
       : text_(text.ToStringView()), name_(name), contents_(*contents) {}
 
-  // The checksum is compared before anything is believed, and the catalog is parsed as hostile all
-  // the same: a checksum protects from damage, and not from a foreign hand.
+  // The checksum is compared before anything is parsed. The catalog is still parsed as untrusted
+  // input, since a checksum protects from damage but not from forgery.
   Status Read() {
     VARVE_RETURN_IF_ERROR(CheckHead());
     VARVE_RETURN_IF_ERROR(TakeChecksum());
@@ -70,7 +70,7 @@ class PlanReader {
     return Status::OK();
   }
 
-  // The version is checked before the checksum, which a later version may have elsewhere.
+  // Checks the version before the checksum, which a later version may store elsewhere.
   Status CheckHead() {
     whole_ = text_;
     std::string_view line;
@@ -82,7 +82,7 @@ class PlanReader {
     return Status::OK();
   }
 
-  // Takes the last line, the checksum of all bytes before it.
+  // Removes the last line and compares it with the checksum of all bytes before it.
   Status TakeChecksum() {
     if (text_.empty() || text_.back() != '\n') return Damaged("it ends in the middle of a line");
     const size_t before = text_.substr(0, text_.size() - 1).rfind('\n');
@@ -109,7 +109,8 @@ class PlanReader {
     return Status::OK();
   }
 
-  // Finds the files that the plan has. It must have all unshared ones, as no earlier backup does.
+  // Sets contents_.brought to the indexes of `names` in the catalog. The plan must have every
+  // private file, as no earlier backup has it.
   Status FindBrought(const std::vector<std::string_view>& names) {
     std::unordered_map<std::string_view, bool> wanted;
     for (const std::string_view name : names) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Reads and writes the file PLAN; FORMAT.md describes it. Its bytes are not trusted.
+// Encodes and decodes the file PLAN (FORMAT.md). Its bytes are not trusted.
 
 #include <cstdint>
 #include <string>
@@ -26,8 +26,8 @@ struct PlanContents {
 // Encodes the plan. `contents.catalog_bytes` is set already.
 std::string EncodePlan(const PlanContents& contents);
 
-// Decodes a plan; `name` is for messages. Corruption: it is no such file, or names something that a
-// plan cannot have. NotSupported: it has a later version.
+// Decodes a plan; `name` is for messages. Corruption: the text is not a plan, is damaged, or names
+// a file that a plan cannot have. NotSupported: it has a later version.
 Status DecodePlan(const Slice& text, const std::string& name, PlanContents* contents);
 
 }  // namespace varve

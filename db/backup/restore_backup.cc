@@ -2,10 +2,10 @@
 
 // Order
 // 1. Undo a restore that was interrupted.
-// 2. See what is in the directories. A file that is no database's ends the restore, as it would be
+// 2. List the directories. A file that belongs to no database ends the restore, as it would be
 //    lost.
-// 3. Choose the tables of the old database that stay: those that have the session, or the checksum,
-//    of the backup's tables, as the mode says.
+// 3. Choose the tables of the old database that are kept: those with the session, or the checksum,
+//    of the backup's tables, depending on the mode.
 // 4. Copy the others to incoming folders, and compare sizes and checksums.
 // 5. Check that MANIFEST and tables fit each other.
 // 6. Exchange the old files for the new ones (file_exchange.h), CURRENT last.
@@ -74,13 +74,13 @@ class RestoreLock {
   FileLock* lock_ = nullptr;
 };
 
-// True if a restore replaces files of this type. Information logs and the lock stay. CURRENT is not
-// in the list because the exchange itself handles it.
+// Returns true if a restore replaces files of this type. Information logs and the lock stay. The
+// exchange handles CURRENT by itself.
 bool IsReplaced(FileType type) {
   return type != kInfoLogFile && type != kDBLockFile && type != kCurrentFile;
 }
 
-// Makes one restore. Used once.
+// Makes one restore. An object is used for one call of Run.
 class Restoration {
  public:
   Restoration(const BackupStore& store, const std::vector<const BackupStore*>& alternates,
@@ -93,26 +93,25 @@ class Restoration {
         lock_(fs_),
         logs_lock_(fs_) {}
 
-  // All checks that need no lock come first, then the locks, then whatever looks at files: what is
-  // seen without the lock may change.
+  // Checks that need no lock come first, then the locks are taken, and only then are files looked
+  // at, since they may change without the lock.
   Status Run(BackupID id, const std::string& db_dir, const std::string& wal_dir,
              DataMoveInfo* moved) {
     VARVE_RETURN_IF_ERROR(store_.catalog().Find(id, &meta_));
     ListFiles();
     VARVE_RETURN_IF_ERROR(CheckArguments(db_dir, wal_dir));
     VARVE_RETURN_IF_ERROR(MakeDirectoryDurably(fs_, db_dir_));
-    // Two locks are needed, as the logs may lie in a directory that several databases name.
+    // A second lock protects the directory of logs, which several databases may share by mistake.
     VARVE_RETURN_IF_ERROR(lock_.Take(db_dir_));
     VARVE_RETURN_IF_ERROR(MakeDirectoryDurably(fs_, wal_dir_));
-    // Two names of one directory would otherwise be exchanged twice, and the second lock never be
-    // free.
+    // If both names are one directory, its files must be exchanged and locked only once.
     if (IsSameDirectory()) wal_dir_ = db_dir_;
     VARVE_RETURN_IF_ERROR(LockLogs());
     VARVE_RETURN_IF_ERROR(UndoInterruptedRestore(fs_, db_dir_, wal_dir_));
     VARVE_RETURN_IF_ERROR(LookAround());
     VARVE_RETURN_IF_ERROR(KeepTables());
     VARVE_RETURN_IF_ERROR(FindFiles());
-    // From here on there are files of ours in the directories, so that each way out undoes them.
+    // From here on the directories contain files of this restore, which every return must undo.
     Status s = Stage(moved);
     if (s.ok()) s = CheckRestoredState(fs_, IncomingFolder(db_dir_), data_files_);
     if (s.ok() && options_.keep_log_files) s = BringArchivedLogsBack();
@@ -136,7 +135,7 @@ class Restoration {
     if (s.ok()) return s;
     return Status::CopyAppendMessage(s, "; ", "close the database that has its logs there");
   }
-  // Two names of one directory have the same lock file, which this object holds.
+  // Two names of one directory have the same lock file.
   bool IsSameDirectory() const {
     bool same = false;
     const IOStatus s = fs_->AreFilesSame(LockFileName(db_dir_), LockFileName(wal_dir_), IOOptions(),
@@ -160,8 +159,8 @@ class Restoration {
     return CheckNotOfBackups(wal_dir_);
   }
 
-  // A restore replaces what it finds. Compares names, after both were made absolute; paths count
-  // only on one file system.
+  // Refuses a directory that holds backups, as a restore would replace its files. Compares absolute
+  // paths, which is meaningful only on the same file system.
   Status CheckNotOfBackups(const std::string& directory) const {
     if (fs_ != store_.fs()) return Status::OK();
     if (directory == store_.directory()) {
@@ -175,9 +174,9 @@ class Restoration {
     return Status::OK();
   }
 
-  // Lists the files of the database's directories. Refuses a directory with anything that is not a
-  // database's: the exchange moves all files away, and their owner would miss them. Folders stay,
-  // and so does the file that reserves space.
+  // Lists the files of the database's directories. Refuses a file that belongs to no database,
+  // since the exchange would move it away. Subdirectories stay, and so does the file that reserves
+  // space.
   Status LookAround() {
     std::vector<std::string> entries;
     VARVE_RETURN_IF_ERROR(fs_->GetChildren(db_dir_, IOOptions(), &entries, nullptr));
@@ -199,8 +198,8 @@ class Restoration {
                                      "is no file of a database: move it before a restore");
     }
     if (one_directory()) return Status::OK();
-    // A log directory may have files of any kind beside the logs, which stay; but it must not be
-    // where another database lives, whose logs would be taken.
+    // A directory of logs may contain other files, which stay. But it must not be the directory of
+    // another database, whose logs would be moved away.
     VARVE_RETURN_IF_ERROR(CheckNotOfAnother(fs_, db_dir_, wal_dir_, "the logs"));
     VARVE_RETURN_IF_ERROR(fs_->GetChildren(wal_dir_, IOOptions(), &entries, nullptr));
     for (const auto& [entry, number, type] : FilesAmong(entries, kWalFile)) {
@@ -209,9 +208,8 @@ class Restoration {
     return Status::OK();
   }
 
-  // Finds the tables of the old database that the new one can have. Decides what need not be
-  // copied. To keep a wrong table would be silent damage, so every doubt, an error included, means
-  // to copy.
+  // Finds the tables of the old database that need not be copied. A wrong table would be silent
+  // corruption, so a table is copied in case of any doubt or error.
   Status KeepTables() {
     if (options_.mode == RestoreOptions::kPurgeAllFiles) return Status::OK();
     std::vector<const BackupFile*> candidates;
@@ -223,14 +221,13 @@ class Restoration {
       // A table that cannot be read is not kept.
       if (!fs_->GetFileSize(path, IOOptions(), &size, nullptr).ok()) continue;
       if (file.size.has_value() && size != file.size) continue;
-      // A size proves nothing about the contents; these are read below, by several threads.
+      // These are read below, by several threads, as an equal size does not prove equal contents.
       if (options_.mode == RestoreOptions::kVerifyChecksum) {
         if (!file.crc32c.has_value()) continue;
         candidates.push_back(&file);
         continue;
       }
-      // The session and the number together name a table for ever, so that its contents need not be
-      // read.
+      // Session and number together identify a table uniquely, so its contents need not be read.
       const std::string wanted = SessionInSharedName(file.parsed.file_name);
       std::string session;
       const bool same = !wanted.empty() &&
@@ -241,8 +238,9 @@ class Restoration {
     return KeepByChecksum(candidates);
   }
 
-  // The pool ends at its first error, so the others are read again without that table. Each round
-  // drops at least the table at which the pool ended, so it ends.
+  // Keeps the candidates whose checksum is the backup's. The copy pool stops at its first error, so
+  // the remaining tables are read again without the failed one. Each round removes at least that
+  // one, so the loop terminates.
   Status KeepByChecksum(std::vector<const BackupFile*> candidates) {
     CopyPool::Options copy = store_.CopyOptions(store_.restore_limiter());
     copy.source_fs = copy.target_fs = fs_;
@@ -268,22 +266,22 @@ class Restoration {
     return Status::OK();
   }
 
-  // Lists all files, including those that the backup leaves out.
+  // Fills all_files_, which includes the files that the backup excludes.
   void ListFiles() {
     all_files_ = meta_->files;
     for (const std::string& path : meta_->excluded) {
       BackupFile file;
       file.path = path;
       if (!ParseBackupPath(path, meta_->id, &file.parsed))
-        continue;  // The list has only valid paths.
+        continue;  // DecodeBackupMeta has checked it.
       file.size = SizeInSharedName(file.parsed.file_name);
       all_files_.push_back(std::move(file));
     }
   }
 
   // Finds the source of each file that is not kept. A file of the backup itself comes from the
-  // backup. One that was left out comes from the first alternate directory with a usable copy,
-  // unless the old database's table is kept.
+  // backup. An excluded one comes from the first alternate directory with a usable copy, unless the
+  // old database's table is kept.
   Status FindFiles() {
     for (const BackupFile& file : meta_->files) {
       sources_[file.path] = Source{store_.fs(), store_.PathOf(file.path)};
@@ -295,8 +293,8 @@ class Restoration {
         const auto it = alternate->catalog().shared().find(path);
         if (it == alternate->catalog().shared().end() || !it->second.usable) continue;
         sources_[path] = Source{alternate->fs(), alternate->PathOf(path)};
-        // The backup's own list has no checksum of a file that it left out, so the alternate's is
-        // compared.
+        // The backup's own list has no checksum of an excluded file, so that of the alternate
+        // directory is compared.
         excluded_checksums_[path] = it->second.crc32c;
         break;
       }
@@ -309,7 +307,7 @@ class Restoration {
   }
 
   bool IsLog(const BackupFile& file) const { return file.parsed.type == kWalFile; }
-  // True for a log that stays as it is, or a table that is kept.
+  // Returns true for a log that stays in place, or a table that is kept.
   bool StaysAsItIs(const BackupFile& file) const {
     const std::string& name = file.parsed.db_name;
     if (IsLog(file) && options_.keep_log_files) {
@@ -318,9 +316,8 @@ class Restoration {
     return kept_.count(name) != 0;
   }
 
-  // Copies to the incoming folders, and checks the copies. Fills the incoming folders. The folders'
-  // own names are durable before a file is in them, and the files are synced one by one and then by
-  // folder: the exchange afterwards only renames, so a crash in it can lose no contents.
+  // Copies files to the incoming folders and checks the copies. Files and folders are durable when
+  // this returns: the exchange afterwards only renames, so a crash in it can lose no contents.
   Status Stage(DataMoveInfo* moved) {
     for (const std::string& directory : Directories()) {
       const std::string folder = IncomingFolder(directory);
@@ -336,8 +333,8 @@ class Restoration {
       if (!StaysAsItIs(file)) by_source[sources_[file.path].fs].push_back(&file);
       const std::string& name = file.parsed.db_name;
       if (file.parsed.type == kTableFile || file.parsed.type == kBlobFile) {
-        // The check of the new state reads tables where they are now: kept ones at their old place,
-        // the others staged.
+        // CheckRestoredState reads kept tables in the old database, and the others in the incoming
+        // folder.
         data_files_[file.parsed.number] =
             (kept_.count(name) != 0 ? db_dir_ : IncomingFolder(db_dir_)) + "/" + name;
       }
@@ -395,8 +392,9 @@ class Restoration {
     return {db_dir_, wal_dir_};
   }
 
-  // Lists what leaves and what comes, for each directory, and leaves the steps and their undoing to
-  // ExchangeFiles. The staged CURRENT is read and not moved.
+  // Lists the leaving and the coming files of each directory for ExchangeFiles, which replaces
+  // them. The staged CURRENT is read here, and not moved. Sets *in_force if the new database has
+  // replaced the old one.
   Status Exchange(bool* in_force) {
     std::string current;
     VARVE_RETURN_IF_ERROR(ReadFileToString(fs_, CurrentFileName(IncomingFolder(db_dir_)),
@@ -418,16 +416,16 @@ class Restoration {
                                    present_logs_.end());
     }
     for (const BackupFile& file : all_files_) {
-      // CURRENT comes last of all, by ExchangeFiles: it decides which database is there.
+      // ExchangeFiles writes CURRENT last, since it decides which database exists.
       if (StaysAsItIs(file) || file.parsed.type == kCurrentFile) continue;
       (IsLog(file) ? places.back() : places.front()).coming.push_back(file.parsed.db_name);
     }
     return ExchangeFiles(fs_, places, current, in_force);
   }
 
-  // Moves archived logs back, except those whose names are taken: their contents are there. Happens
-  // before the exchange, but harms no old database that stays after all: its MANIFEST needs none of
-  // these logs, or they would not have been archived.
+  // Moves archived logs back, except those whose names are taken. This happens before the exchange,
+  // but does not harm the old database if it stays: only logs that its MANIFEST does not need were
+  // archived.
   Status BringArchivedLogsBack() {
     const std::string archive = ArchivalDirectory(wal_dir_);
     std::vector<std::string> logs;
@@ -443,8 +441,8 @@ class Restoration {
     return SyncDirectory(fs_, wal_dir_);
   }
 
-  // Logs of the old database must not be taken for the new one's history. The new database is in
-  // force already, so an error here is reported, and undoes nothing.
+  // Deletes the archived logs of the old database, which must not appear in the new one's history.
+  // The new database is already in place, so an error here is reported but undoes nothing.
   Status DeleteArchivedLogs() {
     std::vector<std::string> logs;
     VARVE_RETURN_IF_ERROR(ListArchivedLogs(&logs));

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Decides whether files are a database, before they replace one: CURRENT names a MANIFEST, which is
-// whole; every table that it names is there, and its size, footer, index and properties are those
-// of the entry; every blob file that is needed has its size. Logs are not looked at: replay decides
-// about them.
+// Checks files before they replace a database: CURRENT names a complete MANIFEST; every table in it
+// exists, and its size, footer, index and properties match its entry; every blob file that is
+// needed has its size. Logs are not checked, as their replay does that.
 
 #include "db/backup/restored_state.h"
 
@@ -21,7 +20,8 @@ namespace varve {
 
 namespace {
 
-// A blob file that the MANIFEST does not name was lost before the backup.
+// Checks the blob files that the family's tables refer to. One that the MANIFEST does not name was
+// lost before the backup, and is no error here.
 Status CheckBlobFiles(FileSystem* fs, const std::string& manifest, const SurveyedFamily& family,
                       const std::map<uint64_t, std::string>& files) {
   for (const uint64_t number : NeededBlobFiles(family)) {
@@ -55,7 +55,7 @@ Status CheckRestoredState(FileSystem* fs, const std::string& directory,
   if (!survey.whole) {
     return Status::Corruption(manifest + " of the backup", survey.damage);
   }
-  // Tables are checked as bytes: only a walk over keys would need the right comparator.
+  // The check does not compare keys, so it does not need the database's comparator.
   const ColumnFamilyOptions options;
   const InternalKeyComparator order(BytewiseComparator());
   TableSurveyContext context;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Collects what the lists of earlier backups say of a store. A program may have lost or mixed up
-// lists; two that contradict each other about an object are refused, since the new plan would rely
-// on one of them.
+// Combines the catalogs of earlier backups. A program may have lost or mixed up catalogs; two that
+// contradict each other about an object are refused, since the new plan would rely on one of them.
 
 #include "db/backup/stored_catalogs.h"
 
@@ -24,9 +23,8 @@ uint64_t SizeOf(const BackupFile& file) {
   return SizeInSharedName(file.parsed.file_name).value_or(kUnknownSize);
 }
 
-// True if a plan or a backup can have a file of this name. Sets *id for a file of one backup, and
-// to 0 for a shared one. A list has none: lists are never garbage, as what is garbage follows from
-// them.
+// Returns true if a plan or a backup can have an object of this name. Sets *id to the backup of a
+// private file, and to 0 for a shared one. Returns false for catalogs, which are never garbage.
 bool IsOfStore(const std::string& name, BackupID* id) {
   const std::string meta = std::string(kMetaFolder) + "/";
   const std::string own = std::string(kPrivateFolder) + "/";
@@ -74,7 +72,8 @@ Status StoredCatalogs::Load(const std::vector<CopyPlanCatalog>& catalogs) {
   return Status::OK();
 }
 
-// Another catalog may say what one does not; what both say must be equal.
+// Size and checksum may come from different catalogs; where two catalogs have them, they must be
+// equal.
 Status StoredCatalogs::Add(const BackupFile& file, const std::string& catalog) {
   StoredObject object;
   object.name = file.path;
@@ -112,8 +111,8 @@ Status ListCatalog(const CopyPlanCatalog& catalog, std::vector<StoredObject>* ob
   return Status::OK();
 }
 
-// An object that no name of ours could be is left alone, because a bucket may have other users. A
-// private object goes with the whole backup, a shared one when no catalog names it.
+// A private object is garbage when its backup's catalog is gone, and a shared one when no catalog
+// names it. Other objects are never garbage, because a bucket may have other users.
 Status FindGarbage(const std::vector<CopyPlanCatalog>& catalogs,
                    const std::vector<std::string>& names, std::vector<std::string>* garbage) {
   if (garbage == nullptr) return Status::InvalidArgument("FindGarbage", "the place is null");

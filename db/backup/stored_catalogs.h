@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// StoredCatalogs holds what the lists of earlier backups say about a store of objects. Their bytes
-// are not trusted.
+// StoredCatalogs combines the catalogs of earlier backups into an index of the objects that an
+// object store has. The bytes of catalogs are not trusted.
 
 #include <cstdint>
 #include <string>
@@ -20,21 +20,21 @@ namespace varve {
 // Returns "meta/<id>".
 std::string CatalogName(BackupID id);
 
-// Decodes one list. InvalidArgument: the name is that of no catalog. Otherwise the errors of
-// DecodeBackupMeta.
+// Decodes one catalog. InvalidArgument: its name is not "meta/<id>". Otherwise returns the errors
+// of DecodeBackupMeta.
 Status DecodeCatalog(const CopyPlanCatalog& catalog, BackupMeta* meta);
 
 // Thread safety: none.
 class StoredCatalogs {
  public:
-  // Loads all lists. Corruption: two of them differ about an object, or have one id. Otherwise the
-  // errors of DecodeCatalog.
+  // Loads all catalogs. Corruption: two of them contradict each other about an object, or have the
+  // same id. Otherwise returns the errors of DecodeCatalog.
   Status Load(const std::vector<CopyPlanCatalog>& catalogs);
 
-  // Returns null if no list has it with a size and a checksum.
+  // Returns the shared object of that name, or null if no catalog has it with a size and a
+  // checksum. The object lives as long as this does.
   const StoredObject* Find(const std::string& name) const;
-  // Returns true if a list says that a backup needs this shared object, here or, as it was left out
-  // of the backup, elsewhere.
+  // Returns true if a catalog lists this shared object, be it as part of its backup or as excluded.
   bool IsNeeded(const std::string& name) const {
     return shared_.count(name) != 0 || excluded_.count(name) != 0;
   }
@@ -44,7 +44,8 @@ class StoredCatalogs {
   const std::unordered_map<std::string, StoredObject>& shared() const { return shared_; }
 
  private:
-  // Adds a file of a list, whose name is for messages.
+  // Adds a shared file of the catalog whose name is `catalog`, which is used in messages.
+  // Corruption: another catalog contradicts it.
   Status Add(const BackupFile& file, const std::string& catalog);
 
   // Objects that the lists name, and those that they say were left out.

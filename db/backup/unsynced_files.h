@@ -2,13 +2,12 @@
 #pragma once
 
 // UnsyncedFiles knows which shared files of a backup directory may not be durable, because a backup
-// with BackupEngineOptions::sync = false has made them: a power loss can take their bytes. A later
-// backup with sync = true copies them anew instead of relying on them.
+// with BackupEngineOptions::sync = false has made them: a power loss can destroy their bytes. A
+// later backup with sync = true copies them anew instead of relying on them.
 //
-// The names are in meta/unsynced, one path a line, before a file gets its name, and until it is
-// durable. So a crash can leave names of files that are not there, and no file without its name.
-// The names are durable even if the files are not, as a later backup must know them after a power
-// loss, too.
+// Their paths are listed in meta/unsynced, one a line. A path is added durably before the file gets
+// its name, and removed when the file is durable. So a crash can leave a path without a file, but
+// no unsynced file without its path here.
 
 #include <algorithm>
 #include <set>
@@ -26,14 +25,14 @@
 
 namespace varve {
 
-// Thread safety: none, except that const methods may run beside each other.
+// Thread safety: none, except that const methods may be called concurrently.
 class UnsyncedFiles {
  public:
   // `meta_folder` is the path of meta/.
   UnsyncedFiles(FileSystem* fs, std::string meta_folder)
       : fs_(fs), folder_(std::move(meta_folder)) {}
 
-  // Reads the names that the directory has.
+  // Reads the list of the directory. A missing list is empty.
   Status Load() {
     paths_.clear();
     std::string text;
@@ -51,11 +50,11 @@ class UnsyncedFiles {
   // Returns paths relative to the directory.
   const std::set<std::string>& paths() const { return paths_; }
 
-  // Replaces the names, durably. After an error the directory has the old ones or the new ones.
+  // Replaces the list durably. After an error the directory has the old list or the new one.
   Status Replace(std::set<std::string> paths) {
     if (paths == paths_) return Status::OK();
     if (paths.empty()) {
-      // A name that comes back with a crash costs a copy, and no data.
+      // The deletion need not be durable: a path that a crash brings back only costs one more copy.
       const IOStatus s = fs_->DeleteFile(Path(), IOOptions(), nullptr);
       if (!IsMissing(s)) VARVE_RETURN_IF_ERROR(s);
     } else {

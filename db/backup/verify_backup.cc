@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Compares the files of a backup with its list: their sizes, and on demand their checksums, which
-// means to read all of them.
+// Compares the files of a backup with its list: their sizes, and on request their checksums, which
+// requires reading all of them.
 
 #include "db/backup/verify_backup.h"
 
@@ -41,8 +41,8 @@ std::string ChecksumBytes(uint32_t crc32c) {
 
 }  // namespace
 
-// Sizes of all files come first: they cost little, and find most damage without reading anything. A
-// file without a checksum in its list, as old lists may have, is read all the same.
+// All sizes are checked first: that is cheap and finds most damage. A file without a checksum in
+// its list, as old lists may have, is still read, to find read errors.
 Status VerifyBackupFiles(const BackupStore& store, BackupID id, bool with_checksum) {
   std::shared_ptr<const BackupMeta> meta;
   VARVE_RETURN_IF_ERROR(store.catalog().Find(id, &meta));

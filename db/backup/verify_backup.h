@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Checks whether the files of a backup are what they were when it was made, and describes it.
+// Checks whether the files of a backup are unchanged since it was made, and describes a backup.
 
 #include <memory>
 
@@ -15,7 +15,8 @@ namespace varve {
 // Implements BackupEngineReadOnlyBase::VerifyBackup.
 Status VerifyBackupFiles(const BackupStore& store, BackupID id, bool with_checksum);
 
-// Fills in everything, and the details if they are asked for.
+// Sets *info to a description of the backup, including its files and the Env to open it if
+// `details` is set.
 void FillBackupInfo(const BackupStore& store, const BackupMeta& meta, bool details,
                     BackupInfo* info);
 

@@ -51,11 +51,12 @@ struct VARVE_EXPORT BackupEngineOptions {
   // Directory that holds the backups. Calls that write create it if it is missing. It may be the
   // directory of the database itself, to which these backups then cannot be restored.
   std::string backup_dir;
-  // Env for the files of the backup directory; null means the database's. Not owned.
+  // Env for the files of the backup directory; null means `db_env` of Open. Not owned: it must
+  // outlive the engine.
   Env* backup_env;
   // If true, backups share the tables that they have in common; otherwise each has its own copies.
   bool share_table_files;
-  // Receives messages; null: nothing is logged. Not owned.
+  // Receives messages; null means that nothing is logged. Not owned: it must outlive the engine.
   Logger* info_log;
   // If true, the files of a backup are durable before the backup exists. Otherwise a power loss can
   // leave a damaged backup, and later backups with `sync` copy the tables of this one anew.
@@ -69,15 +70,18 @@ struct VARVE_EXPORT BackupEngineOptions {
   uint64_t backup_rate_limit;
   // Replaces backup_rate_limit if set. It limits reads too if its mode says so.
   std::shared_ptr<RateLimiter> backup_rate_limiter{nullptr};
-  // Bytes written per second by restores; 0: no limit. The limiter replaces it if it is set.
+  // Bytes written per second by restores; 0: no limit. restore_rate_limiter replaces it if it is
+  // set.
   uint64_t restore_rate_limit;
   std::shared_ptr<RateLimiter> restore_rate_limiter{nullptr};
   // If true, the names of shared tables distinguish those of several databases, or of several
-  // histories of one database. If false, backups of two histories in one directory lose data.
+  // histories of one database. If false, backups of two databases or histories in one directory
+  // overwrite each other's tables, so data is lost.
   bool share_files_with_checksum;
   // Number of threads that copy files, at least 1.
   int max_background_operations;
-  // The progress callback is called each time a thread has copied this many bytes; at least 1.
+  // Number of copied bytes after which CreateBackupOptions::progress_callback is called; at least
+  // 1.
   uint64_t callback_trigger_interval_size;
   // Read-only engines open at most this many backups, the newest ones.
   int max_valid_backups_to_open;
@@ -89,7 +93,7 @@ struct VARVE_EXPORT BackupEngineOptions {
     // The name has the session id of the database that wrote the table. Tables without one have
     // legacy names.
     kUseDbSessionId = 2U,
-    // Masks of the kind of name, and of its flags.
+    // Select the bits that hold the kind of name, and those that hold flags.
     kMaskNoNamingFlags = 0xffffU,
     // The name also has the size; combined with kUseDbSessionId.
     kFlagIncludeFileSize = 1U << 31,
@@ -101,7 +105,7 @@ struct VARVE_EXPORT BackupEngineOptions {
   // 1 is readable by every version of RocksDB. 2 also stores sizes, temperatures, the excluded
   // files, and a checksum of the list of files.
   int schema_version = 1;
-  // Advisory: the temperatures are always those that GetLiveFilesStorageInfo gives.
+  // Has no effect: the stored temperatures are always those that GetLiveFilesStorageInfo returns.
   bool current_temperatures_override_manifest = false;
   // Size of each thread's buffer in bytes; 0 means 1 MiB.
   uint64_t io_buffer_size = 0;
@@ -160,7 +164,7 @@ struct BackupExcludedFileInfo {
   std::string relative_file;
 };
 
-// Describes one of the files that CreateBackupOptions::exclude_files_callback decides about.
+// Asks CreateBackupOptions::exclude_files_callback about one file, and holds its answer.
 struct MaybeExcludeBackupFile {
   explicit MaybeExcludeBackupFile(BackupExcludedFileInfo&& _info) : info(std::move(_info)) {}
 
@@ -182,9 +186,9 @@ struct CreateBackupOptions {
   // such calls return Busy, and those that return no status throw.
   std::function<void()> progress_callback = {};
 
-  // May exclude shared files that would be copied now because they exist elsewhere; a restore must
-  // find them in one of RestoreOptions::alternate_dirs. Requires schema_version 2. If it throws,
-  // the backup is abandoned with Aborted.
+  // Called once, with all shared files that would otherwise be copied. It may exclude those that
+  // exist elsewhere; a restore must then find them in one of RestoreOptions::alternate_dirs.
+  // Requires schema_version 2. If it throws, the backup is abandoned with Aborted.
   std::function<void(MaybeExcludeBackupFile* files_begin, MaybeExcludeBackupFile* files_end)>
       exclude_files_callback = {};
 
@@ -210,7 +214,8 @@ struct RestoreOptions {
   // replace them. Meant for databases whose tables are backed up and whose logs are kept elsewhere.
   bool keep_log_files;
 
-  // Engines over directories that hold the files which the backup excludes. Not owned.
+  // Engines over directories that hold the files which the backup excludes; the first that has a
+  // file supplies it. Not owned.
   std::forward_list<BackupEngineReadOnlyBase*> alternate_dirs;
 
   // The default, kPurgeAllFiles, trusts no file of the existing database. The others save copying
@@ -221,8 +226,8 @@ struct RestoreOptions {
       : keep_log_files(_keep_log_files), mode(_mode) {}
 };
 
-// Ids begin at 1 and grow. The id of the newest backup is used again once it is deleted and the
-// directory is opened anew.
+// Identifies a backup within its directory. Ids begin at 1 and grow. The id of the newest backup is
+// used again once it is deleted and the directory is opened anew.
 using BackupID = uint32_t;
 
 using BackupFileInfo = FileStorageInfo;
@@ -237,7 +242,7 @@ struct BackupInfo {
   uint64_t size = 0U;
   // Number of its files, shared ones included.
   uint32_t number_files = 0U;
-  // The text that the creator has passed.
+  // The bytes that CreateNewBackupWithMetadata was given; empty if there were none.
   std::string app_metadata;
 
   // The members below are filled in only with include_file_details.
@@ -290,7 +295,8 @@ class VARVE_EXPORT BackupEngineReadOnlyBase {
   // Gets the newest valid backup. NotFound: there is no valid backup.
   virtual Status GetLatestBackupInfo(BackupInfo* backup_info,
                                      bool include_file_details = false) const = 0;
-  // NotFound: there is no such backup. Corruption or another error: the backup is not valid.
+  // Describes one backup. NotFound: there is no such backup. Corruption or another error: the
+  // backup is not valid.
   virtual Status GetBackupInfo(BackupID backup_id, BackupInfo* backup_info,
                                bool include_file_details = false) const = 0;
   // Gets all valid backups, ordered by id.
@@ -331,8 +337,9 @@ class VARVE_EXPORT BackupEngineReadOnlyBase {
   }
 
   // Checks that each file of a backup exists and has its recorded size; with verify_with_checksum
-  // also reads all of them. NotFound: there is no such backup, or it lacks a file. Corruption: a
-  // size or a checksum is wrong. Files that the backup excludes are not checked.
+  // also reads all of them and compares their checksums. NotFound: there is no such backup, or it
+  // lacks a file. Corruption: a size or a checksum is wrong. Files that the backup excludes are not
+  // checked.
   virtual IOStatus VerifyBackup(BackupID backup_id, bool verify_with_checksum = false) const = 0;
 
   // Returns this engine if it can write, otherwise null.
@@ -392,8 +399,10 @@ class VARVE_EXPORT BackupEngine : public BackupEngineReadOnlyBase,
  public:
   ~BackupEngine() override = default;
 
-  // Creates the directory if it is missing. The caller owns *backup_engine_ptr, which is null on
-  // failure.
+  // Opens the directory of backups, and creates it if it is missing. The caller owns
+  // *backup_engine_ptr, which is null on failure. `db_env` is where databases are restored; null
+  // means the default Env. InvalidArgument: an option is out of its range. IOError: another engine
+  // holds the lock.
   static IOStatus Open(const BackupEngineOptions& options, Env* db_env,
                        BackupEngine** backup_engine_ptr);
   static IOStatus Open(Env* db_env, const BackupEngineOptions& options,
@@ -413,7 +422,9 @@ class VARVE_EXPORT BackupEngineReadOnly : public BackupEngineReadOnlyBase {
  public:
   ~BackupEngineReadOnly() override = default;
 
-  // NotFound: there are no backups. The caller owns *backup_engine_ptr, which is null on failure.
+  // Opens a directory of backups for reading. NotFound: there is none. The caller owns
+  // *backup_engine_ptr, which is null on failure. `db_env` is where databases are restored; null
+  // means the default Env.
   static IOStatus Open(const BackupEngineOptions& options, Env* db_env,
                        BackupEngineReadOnly** backup_engine_ptr);
   static IOStatus Open(Env* db_env, const BackupEngineOptions& options,

@@ -27,14 +27,14 @@ class DB;
 class Env;
 class RateLimiter;
 
-// Imports (DB::CreateColumnFamilyWithImport): every byte of each table is read, and an
-// inconsistency is Corruption and leaves nothing of the import. The tables keep their levels. They
-// are copied unless move_files is set; then they are hard-linked, and their old names are removed
-// once the family exists. The caller owns *handle; beside an error it is not null only if the
-// family exists but the OPTIONS file could not be written. InvalidArgument: there are no files, the
-// family exists, the comparator is another one, a level is beyond num_levels and the family
-// reserves its last one (cf_allow_ingest_behind), keys of two exports overlap, or a table has range
-// deletions but the metadata has no bounds (`smallest`, `largest`) for them.
+// DB::CreateColumnFamilyWithImport imports an exported family: every byte of each table is read,
+// and an inconsistency is Corruption and leaves nothing of the import. The tables keep their
+// levels. They are copied unless move_files is set; then they are hard-linked, and their old names
+// are removed once the family exists. The caller owns *handle; beside an error it is not null only
+// if the family exists but the OPTIONS file could not be written. InvalidArgument: there are no
+// files, the family exists, the comparator is another one, a level is beyond num_levels and the
+// family reserves its last one (cf_allow_ingest_behind), keys of two exports overlap, or a table
+// has range deletions but the metadata has no bounds (`smallest`, `largest`) for them.
 //
 // The following holds for every checkpoint:
 //
@@ -47,15 +47,15 @@ class RateLimiter;
 //   hard-linked where the file system supports it, and copied elsewhere (EXDEV, EOPNOTSUPP, EMLINK,
 //   EPERM). Tables of several directories are put into one.
 //
-// `log_size_for_flush`: families are flushed first if the live logs have at least this many bytes:
-// 0 always, UINT64_MAX never. Without a flush the checkpoint contains the logs instead and takes
-// milliseconds. Families that have unlogged writes (disableWAL) in memory are always flushed; if
-// such writes come again and again meanwhile, writers wait for the flush of the last of them. A
+// `log_size_for_flush`: families are flushed first if the live logs have at least this many bytes.
+// 0 means always, UINT64_MAX never. Without a flush the checkpoint contains the logs instead and
+// takes milliseconds. Families that have unlogged writes (disableWAL) in memory are always flushed;
+// if such writes come again and again meanwhile, writers wait for the flush of the last of them. A
 // read-only database is not flushed. NotSupported: a secondary has writes that are in no table;
 // their logs belong to another process.
 //
-// `sequence_number_ptr`, unless null, is set to a sequence number that the checkpoint surely
-// contains; later ones are usually contained too.
+// `sequence_number_ptr`, unless null, is set to a sequence number up to which the checkpoint
+// contains all writes; it usually contains later ones too.
 //
 // Errors: InvalidArgument: the name is empty, or exists; a handle is null, of another database, or
 //   of a dropped family; families of a read-only database are not open. Aborted: `<dir>.tmp` holds
@@ -70,8 +70,7 @@ class VARVE_EXPORT Checkpoint {
   static Status Create(DB* db, Checkpoint** checkpoint_ptr);
   virtual ~Checkpoint() = default;
 
-  // Creates a checkpoint of all families. Any thread may call it. The parent of the directory must
-  // exist.
+  // Creates a checkpoint of all families. Thread-safe. The parent of the directory must exist.
   virtual Status CreateCheckpoint(const std::string& checkpoint_dir,
                                   uint64_t log_size_for_flush = 0,
                                   uint64_t* sequence_number_ptr = nullptr) = 0;
@@ -97,7 +96,7 @@ VARVE_EXPORT Status ReadExport(Env* env, const std::string& export_dir,
                                ExportImportFilesMetaData** metadata);
 
 struct CheckpointEngineOptions {
-  // Links files where that is possible. False: files are copied.
+  // If true, files are hard-linked where that is possible; otherwise they are copied.
   bool use_link_file_when_available = true;
   // Number of copying threads, including the caller's.
   int max_background_operations = 1;
@@ -117,7 +116,7 @@ class VARVE_EXPORT CheckpointEngine {
                      std::unique_ptr<CheckpointEngine>* engine);
   virtual ~CheckpointEngine() = default;
 
-  // These work like the calls of Checkpoint.
+  // Work like the calls of Checkpoint.
   virtual Status CreateCheckpoint(DB* db, const std::string& checkpoint_dir,
                                   uint64_t log_size_for_flush = 0,
                                   uint64_t* sequence_number_ptr = nullptr) = 0;

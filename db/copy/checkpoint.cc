@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Implements the classes Checkpoint and CheckpointEngine: arguments and options are checked here,
-// and the work is done in db/copy/checkpoint_job.cc, within a call of the database that Close waits
+// Implements Checkpoint and CheckpointEngine. Arguments and options are checked here;
+// db/copy/checkpoint_job.cc does the work, within a public call of the database that Close waits
 // for.
 
 #include "varve/utilities/checkpoint.h"
@@ -25,7 +25,8 @@ namespace {
 
 using Families = std::vector<ColumnFamilyHandle*>;
 
-// The root is asked, as `db` may be a wrapper (a TransactionDB, for example) around the database.
+// Sets *host to the database itself, since `db` may be a wrapper around it, such as a
+// TransactionDB.
 Status HostOf(DB* db, const char* call, CopyHost** host) {
   if (db == nullptr) return Status::InvalidArgument(call, "the database is null");
   *host = dynamic_cast<CopyHost*>(db->GetRootDB());

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Fills a staged directory with a set of files: a checkpoint is a database of its own, an export
-// the tables of one family and a description of them. The database is held up by neither: files are
-// kept from deletion while they are linked or copied, and nothing else waits.
+// Fills a staged directory with a set of files: a checkpoint is a database of its own; an export
+// has the tables of one family and a description of them. Files are kept from deletion while they
+// are linked or copied, but no other work of the database is blocked.
 
 #include "db/copy/checkpoint_job.h"
 
@@ -23,7 +23,7 @@ namespace varve {
 
 namespace {
 
-// True if a checkpoint can have a file of that name.
+// Returns true if a checkpoint can have a file of that name.
 bool IsOfCheckpoint(const std::string& name) {
   uint64_t number = 0;
   FileType type;
@@ -38,7 +38,8 @@ bool IsOfExport(const std::string& name) {
   return name == kExportFileName || (ParseFileName(name, &number, &type) && type == kTableFile);
 }
 
-// Copies of one file system may be links, if the set says that the file is durable and complete.
+// Adds the task that links or copies the file to `directory`. A link requires that the set marks
+// the file as durable and complete.
 void AddTask(const CopyFile& file, const std::string& directory, bool may_link,
              std::vector<CopyTask>* tasks) {
   CopyTask& task = tasks->emplace_back();
@@ -87,7 +88,7 @@ Status WriteCheckpoint(Engine* engine, const std::string& directory, const Check
   files.log_bytes_for_flush = wanted.log_size_for_flush;
   VARVE_RETURN_IF_ERROR(ResolveAll(engine, wanted.families, &files.families));
   for (const ColumnFamily* family : files.families) info->families.push_back(family->name());
-  // The name is taken first, so that no flush is done for a name that is refused.
+  // The directory is made first, so that nothing is flushed for a name that is refused.
   std::unique_ptr<StagedDirectory> staged;
   VARVE_RETURN_IF_ERROR(
       StagedDirectory::Make(engine->context.fs(), files.call, directory, IsOfCheckpoint, &staged));
@@ -105,7 +106,8 @@ Status WriteCheckpoint(Engine* engine, const std::string& directory, const Check
   return Status::OK();
 }
 
-// An import gives tables new numbers, and references to blob files have the old ones.
+// Refuses blob files: an import renumbers files, but references in tables have the old numbers of
+// blob files.
 Status CheckNoBlobFiles(const CopySet& set) {
   for (const CopyFile& file : set.files()) {
     if (file.type != kBlobFile) continue;
@@ -116,8 +118,8 @@ Status CheckNoBlobFiles(const CopySet& set) {
   return Status::OK();
 }
 
-// The order is that of a checkpoint: name, flush and set, files, publication. An error at any step
-// deletes what was staged.
+// Exports the family in the steps of a checkpoint: directory, flush and set, files, publication. An
+// error at any step deletes the staged files.
 Status WriteExport(Engine* engine, ColumnFamilyHandle* handle, const std::string& directory,
                    std::unique_ptr<ExportImportFilesMetaData>* metadata, DataMoveInfo* info) {
   CopyWanted files;
@@ -142,8 +144,8 @@ Status WriteExport(Engine* engine, ColumnFamilyHandle* handle, const std::string
   CopyTask& described = tasks.emplace_back();
   described.target = staged->staging() + "/" + kExportFileName;
   described.contents.emplace();
-  // The description lies beside the tables in the form of a MANIFEST, so that another process can
-  // import them without the caller's metadata.
+  // The description is stored with the tables, so that another process can import them without the
+  // caller's metadata.
   VARVE_RETURN_IF_ERROR(EncodeExport(set->state(), &*described.contents));
   VARVE_RETURN_IF_ERROR(RunTasks(engine, CheckpointLimits(), &tasks));
   VARVE_RETURN_IF_ERROR(staged->Publish());

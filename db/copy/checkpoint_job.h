@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Brings the files of one moment into a directory: all of a database, as a database, or the tables
-// of one family.
+// Makes checkpoints and exports: links or copies the files of one moment into a new directory,
+// which becomes a database of its own, or holds the tables of one family.
 //
 //      CopySet::Take          the files of the moment, kept from deletion
 //      StagedDirectory::Make  <directory>.tmp
@@ -25,24 +25,24 @@ namespace varve {
 class RateLimiter;
 struct Engine;
 
-// Says how files are brought into a checkpoint.
+// Options for linking and copying the files of a checkpoint.
 struct CheckpointLimits {
   bool may_link = true;
   int threads = 1;
-  size_t buffer_bytes = 0;              // 0: the pool's default
+  size_t buffer_bytes = 0;              // 0 means CopyPool's default.
   RateLimiter* rate_limiter = nullptr;  // Limits the copied bytes; outlives the call.
 };
 
 // Arguments of a call that makes a checkpoint. log_size_for_flush has the meaning of
 // CopyWanted::log_bytes_for_flush.
 struct CheckpointWanted {
-  std::vector<ColumnFamilyHandle*> families;  // Besides the default one; empty: all.
+  std::vector<ColumnFamilyHandle*> families;  // In addition to the default one; empty means all.
   uint64_t log_size_for_flush = 0;
   CheckpointLimits limits;
 };
 
-// Implement Checkpoint::CreateCheckpoint and ExportColumnFamily, and tell listeners of both. They
-// run within a public call (CopyHost::WithEngine).
+// Implement Checkpoint::CreateCheckpoint and ExportColumnFamily, and notify listeners. Must be
+// called within CopyHost::WithEngine. `sequence` may be null.
 Status MakeCheckpoint(Engine* engine, const std::string& directory, const CheckpointWanted& wanted,
                       SequenceNumber* sequence);
 Status ExportFamily(Engine* engine, ColumnFamilyHandle* handle, const std::string& directory,

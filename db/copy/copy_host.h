@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// CopyHost: the view that code which copies files out of a database, or imports them, has of it.
+// CopyHost gives checkpoints, backups and copy plans access to the engine behind a DB.
 
 #include <functional>
 
@@ -16,8 +16,9 @@ class CopyHost {
  public:
   virtual ~CopyHost() = default;
 
-  // Runs `work` as a public call that Close waits for, and returns what it returns or throws.
-  // Returns ShutdownInProgress, or another error of a closed database, without running it.
+  // Runs `work` as a public call that Close waits for, and returns its status, or the exception
+  // that it throws as a status. If the database is closed or closing, returns an error such as
+  // ShutdownInProgress without running it.
   virtual Status WithEngine(const std::function<Status(Engine* engine)>& work) = 0;
 };
 

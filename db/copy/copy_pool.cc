@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Each thread takes the next task, until there is none or one has failed. It keeps written files
-// open, and finishes them together: a file system that commits all changes at once then does so
-// once for many files.
+// Each thread takes the next task, until there is none or one has failed. It keeps the files that
+// it has written open, and syncs and closes them together.
 //
 //      next ----> task 17
 //      thread 1   Do(15), Do(18) ... unsynced_: 15, 18      FinishFiles: flush, sync, close each
 //      thread 2   Do(16), Do(17) ... unsynced_: 16, 17
 //
-// A task's status is Incomplete from the beginning, and OK only when its file is closed. So
-// whatever ends a thread, its unfinished tasks say so, and their targets are deleted.
+// A task's status is Incomplete at first, and OK only when its file is closed. So however a thread
+// ends, its unfinished tasks can be recognized, and their targets are deleted.
 
 #include "db/copy/copy_pool.h"
 
@@ -35,20 +34,20 @@ namespace {
 
 constexpr size_t kNoTask = std::numeric_limits<size_t>::max();
 
-// Holds what the threads of one run share.
+// State that the threads of one run share.
 struct CopyRun {
   const CopyPool::Options& options;
   std::vector<CopyTask>& tasks;
   uint64_t total_bytes = 0;
-  // The next task that no thread has taken. While threads run, only its taker changes a task;
-  // joining the threads publishes the results, so relaxed.
+  // Index of the next task to take. While threads run, a task is changed only by the thread that
+  // took it. Relaxed, since joining the threads publishes the results.
   std::atomic<size_t> next{0};
   std::atomic<uint64_t> done_bytes{0};
-  // The task that failed first; the others then end. It is only an index, so relaxed.
+  // Index of the task that failed first, which ends the others. Relaxed, as it publishes nothing.
   std::atomic<size_t> failed{kNoTask};
 };
 
-// Does one thread's part of a run.
+// Runs one thread's share of the tasks.
 class CopyWorker {
  public:
   explicit CopyWorker(CopyRun* run) : run_(*run), options_(run->options) {}
@@ -57,7 +56,7 @@ class CopyWorker {
     Status s = Guarded([this] { return WorkToTheEnd(); });
     if (s.ok()) return;
     Fail(current_, std::move(s));
-    // The files are open still, and deleted first: their bytes may be anything.
+    // Unfinished files may have any contents, so they are deleted.
     for (const Unsynced& file : unsynced_) GiveUp(file.task);
     unsynced_.clear();
   }
@@ -79,12 +78,13 @@ class CopyWorker {
     return FinishFiles();
   }
 
-  // The task is done when this returns OK, or once its file, now in unsynced_, is finished.
+  // Runs the current task. If this returns OK, the task is done, or its written file is in
+  // unsynced_ and FinishFiles completes it.
   Status Do(CopyTask* task) {
     VARVE_RETURN_IF_ERROR(CheckStopped());
     if (task->may_link && !task->contents.has_value() && options_.source_fs == options_.target_fs) {
       IOStatus s = options_.target_fs->LinkFile(task->source, task->target, IOOptions(), nullptr);
-      // A file system without links copies instead.
+      // If links are not supported, the file is copied.
       if (!s.ok() && !s.IsNotSupported()) return s;
       if (s.ok()) {
         made_ = true;
@@ -104,7 +104,7 @@ class CopyWorker {
       VARVE_RETURN_IF_ERROR(Pass(task, target.get(), *task->contents));
     } else {
       bool copied = false;
-      // The kernel copies without showing the bytes, so there is no checksum.
+      // The kernel copies without passing the bytes to user space, so no checksum can be computed.
       if (target != nullptr && !task->want_checksum && options_.source_fs == options_.target_fs) {
         VARVE_RETURN_IF_ERROR(CopyInKernel(task, &copied));
       }
@@ -118,7 +118,8 @@ class CopyWorker {
     return Status::OK();
   }
 
-  // *copied stays false where the kernel cannot copy.
+  // Copies by a system call. Leaves *copied false, with nothing written, if the file system or the
+  // kernel does not support that.
   Status CopyInKernel(CopyTask* task, bool* copied) {
     std::unique_ptr<KernelCopy> copy;
     IOStatus s = NewKernelCopy(options_.target_fs, task->source, task->target, task->size, &copy);
@@ -131,10 +132,10 @@ class CopyWorker {
       n = Grant(Grant(n, RateLimiter::OpType::kRead), RateLimiter::OpType::kWrite);
       size_t moved = 0;
       s = copy->Copy(n, &moved);
-      // Nothing is written yet, so the copy may begin anew in another way.
+      // Nothing is written yet, so the file can still be copied by CopyBytes.
       if (s.IsNotSupported() && task->bytes == 0) return Status::OK();
       if (!s.ok()) return s;
-      // The source has ended; CheckWhole judges if that was too early.
+      // The source has ended; CheckWhole checks if that was too early.
       if (moved == 0) break;
       task->bytes += moved;
       Tick(options_.read_ticker, moved);
@@ -204,13 +205,16 @@ class CopyWorker {
     return Status::OK();
   }
 
-  // Waits for the limiter, and returns how many of n bytes may be moved now.
+  // Waits for the rate limiter. Returns how many of the n bytes may be moved now, at least 1 if n
+  // is.
   size_t Grant(size_t n, RateLimiter::OpType operation) {
     if (options_.rate_limiter == nullptr || n == 0) return n;
     return options_.rate_limiter->RequestToken(n, 0, options_.io_priority, options_.statistics,
                                                operation);
   }
 
+  // Adds to the bytes done, and calls the observer if enough have been added since this thread's
+  // last report. Aborted: the observer has thrown.
   Status CountBytes(uint64_t n) {
     const uint64_t done = run_.done_bytes.fetch_add(n, std::memory_order_relaxed) + n;
     unreported_ += n;
@@ -244,8 +248,10 @@ class CopyWorker {
                                std::to_string(size) + " bytes");
   }
 
+  // Sets the status of a failed task, ends the run, and deletes the target unless it is in
+  // unsynced_.
   void Fail(size_t task, Status s) {
-    // The first failure is the cause; the others are mostly its consequences.
+    // Only the first failure is recorded; later ones are usually its consequences.
     size_t none = kNoTask;
     run_.failed.compare_exchange_strong(none, task, std::memory_order_relaxed);
     const bool finishing =
@@ -254,7 +260,7 @@ class CopyWorker {
     if (made_ && !finishing) DeleteTarget(task);
   }
 
-  // Deletes a written file if its thread failed before the file was finished.
+  // Deletes a written file unless it was finished.
   void GiveUp(size_t task) {
     Status& status = run_.tasks[task].status;
     if (status.ok()) return;
@@ -262,7 +268,7 @@ class CopyWorker {
   }
 
   void DeleteTarget(size_t task) {
-    // A file that cannot be deleted lies in a directory that its maker clears away.
+    // An error is ignored: the caller cleans up the whole directory.
     (void)options_.target_fs->DeleteFile(run_.tasks[task].target, IOOptions(), nullptr).ok();
   }
 
@@ -272,7 +278,7 @@ class CopyWorker {
   std::vector<Unsynced> unsynced_;
   uint64_t unreported_ = 0;
   size_t current_ = 0;
-  // True if this thread has made the current task's target.
+  // True if this thread has created the current task's target.
   bool made_ = false;
 };
 
@@ -305,9 +311,10 @@ Status CopyPool::Run(std::vector<CopyTask>* tasks) const {
   const bool caller_works = !options_.cpu_priority.has_value();
   std::vector<std::thread> helpers;
   helpers.reserve(threads);
-  // Helpers call the user's file systems and observers on behalf of this call.
+  // Helpers call user code (file systems, observers) on behalf of this call, so they need its
+  // active work.
   const ActiveWork* const active = active_work::innermost;
-  // The threads that could be started do the work.
+  // If not all threads can be started, the others do the work.
   BestEffort([&] {
     while (helpers.size() + (caller_works ? 1 : 0) < threads) {
       helpers.emplace_back([this, &run, active] {

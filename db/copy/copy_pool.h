@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// CopyPool copies, hard-links, writes or reads over many files at once, by several threads.
+// CopyPool copies, hard-links, writes or reads many files with several threads.
 //
 // Invariants:
 //   1. A task whose status is OK has all of its bytes in place, and they are durable if `sync` is
-//      on. Names are not durable: the maker of the directories syncs them.
-//   2. The target of a task that is not OK is deleted, if the pool has made it.
+//      on. Names are not durable: the caller must sync the directories.
+//   2. The target of a task that is not OK is deleted if the pool has created it.
 //   3. Each thread uses one buffer, and keeps at most kUnsynced targets open.
-//   4. Threads of the pool have the active work of the caller (db/active_work.h), who waits for
-//   them.
-//   5. Files are written one after the other and then synced one after the other, so that a file
-//      system that commits all changes together does that once for many files.
+//   4. Threads of the pool take over the active work of the caller (db/active_work.h), which waits
+//      for them.
+//   5. A thread writes several files before it syncs them, so that a file system that commits all
+//      changes together does so once for many files.
 
 #include <atomic>
 #include <cstddef>
@@ -30,20 +30,20 @@ namespace varve {
 class RateLimiter;
 class Statistics;
 
-// Describes one file. The caller fills in the upper half, the pool the lower one.
+// Describes one file. The caller sets the members up to `contents`, and Run sets the others.
 struct CopyTask {
   static constexpr uint64_t kWholeFile = std::numeric_limits<uint64_t>::max();
 
   std::string source;
-  std::string target;  // Made, or replaced if it exists. Empty: the source is only read.
-  // Number of bytes to copy from the start, though the file may grow meanwhile. A source that ends
-  // before is Corruption.
+  std::string target;  // Created or replaced; empty: only reads.
+  // Number of bytes to copy from the start; the file may grow meanwhile. A shorter source is
+  // Corruption.
   uint64_t size = kWholeFile;
-  // True if the target may be a hard link to the source, which must be durable already and never be
-  // written again. It is copied where file systems have no links; `size` is the file's.
+  // True if the target may be a hard link to the source, which then must be durable, never be
+  // written again, and have `size` bytes. Where links are not supported it is copied.
   bool may_link = false;
   bool want_checksum = false;
-  // Contents to write to the target; there is no source then.
+  // If set, these bytes are written to the target instead of those of a source.
   std::optional<std::string> contents;
 
   Status status;
@@ -57,44 +57,44 @@ class CopyPool {
   static constexpr size_t kDefaultBufferBytes = 1 << 20;
   // Number of targets that a thread writes before it syncs them.
   static constexpr size_t kUnsynced = 64;
-  // Says that a ticker is not counted.
+  // Stands for no ticker.
   static constexpr uint32_t kNoTicker = ~uint32_t{0};
 
-  // Receives progress from the copying threads, several at a time. It may throw, which ends the run
-  // as Aborted.
+  // Receives progress from the copying threads, possibly concurrently. If it throws, the run ends
+  // with Aborted.
   class Observer {
    public:
     virtual ~Observer() = default;
-    // Reports that this many of the tasks' total bytes are done; linked files count.
+    // Called when `bytes` of the `total` bytes of all tasks are done, linked files included.
     virtual void OnProgress(uint64_t bytes, uint64_t total) = 0;
   };
 
-  // Objects that it points to are not owned and outlive the pool.
+  // The objects that it points to are not owned and must outlive the pool.
   struct Options {
     FileSystem* source_fs = nullptr;
     FileSystem* target_fs = nullptr;
     int threads = 1;                            // At least 1; includes the caller.
     size_t buffer_bytes = kDefaultBufferBytes;  // 0: the default.
     bool sync = true;
-    // Limits reads and writes, as its mode says; null: no limit.
+    // Limits reads, writes or both, depending on its mode; null means no limit.
     RateLimiter* rate_limiter = nullptr;
     Env::IOPriority io_priority = Env::IO_LOW;
-    // Once it is true, tasks that are not done yet become Incomplete.
+    // When it becomes true, tasks that are not done end with Incomplete. May be null.
     const std::atomic<bool>* stop = nullptr;
     Observer* observer = nullptr;
-    uint64_t report_bytes = 4 << 20;  // Each thread reports after this many more bytes.
+    uint64_t report_bytes = 4 << 20;  // Bytes of one thread between its reports.
     Statistics* statistics = nullptr;
-    // Tickers that get the bytes read and written.
+    // Tickers of `statistics` that count the bytes read and written.
     uint32_t read_ticker = kNoTicker;
     uint32_t write_ticker = kNoTicker;
-    // If set, the pool's own threads do all the work, with this priority.
+    // If set, the pool's threads do all the work, at no more than this priority.
     std::optional<CpuPriority> cpu_priority;
   };
 
   explicit CopyPool(const Options& options) : options_(options) {}
 
-  // Returns when no thread works any more. The first error of any task ends the others, which
-  // become Incomplete, and is returned.
+  // Runs all tasks, and returns when no thread works any more. At the first error the remaining
+  // tasks end with Incomplete, and that error is returned. Thread-safe.
   Status Run(std::vector<CopyTask>* tasks) const;
 
  private:

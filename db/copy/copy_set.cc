@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// A copy is made of pieces that are taken one after the other: a flush; then, in one hold of the DB
-// mutex, the versions, the length of the MANIFEST, and pins on the logs that these need; at last
-// the ends of the logs. Whatever is written in between is in a log, and so belongs to the copy,
-// except for writes with disableWAL. If there are any in memory after the pins, the attempt is
-// repeated, and at last made while writers are kept out.
+// A set is taken in steps: a flush; then, in one hold of the DB mutex, the versions, the length of
+// the MANIFEST, and pins on the logs that these need; finally the ends of the logs. Writes between
+// the steps are in a log, and so belong to the set, except for writes with disableWAL. If memtables
+// have such writes after the last step, the attempt is repeated, and the last attempt is made while
+// writers are blocked.
 
 #include "db/copy/copy_set.h"
 
@@ -25,10 +25,10 @@ namespace varve {
 
 namespace {
 
-// Attempts to take a set while writes go on, before writers are kept out.
+// Number of attempts to take a set while writes go on, before writers are blocked.
 constexpr int kTriesBesideWriters = 3;
 
-// True if a family has writes in memory that no log has.
+// Returns true if the family has unlogged writes in memory.
 bool HasUnlogged(ColumnFamily* family) VARVE_REQUIRES(kDbMutex) {
   if (family->mem()->has_unlogged()) return true;
   return std::ranges::any_of(family->immutables(), [](const ImmutableMemTable& immutable) {
@@ -57,7 +57,7 @@ Status CopySet::Take(Engine* engine, const CopyWanted& wanted, std::unique_ptr<C
   VARVE_RETURN_IF_ERROR(RefuseHeldUp(wanted.call, ActiveWork::kLog | ActiveWork::kCommit, owner));
   VARVE_RETURN_IF_ERROR(RefuseHeldUp(wanted.call, ActiveWork::kManifest, state.versions.get()));
   std::unique_ptr<CopySet> taken(new CopySet(engine));
-  // Taken before the moment of the set: what was visible now is surely in it.
+  // Read before the set is taken, so that everything visible now is in it.
   taken->sequence_ = state.versions->last_sequence();
   VARVE_RETURN_IF_ERROR(taken->TakeMoment(wanted));
   taken->AddTables();
@@ -82,15 +82,16 @@ void CopySet::Unpin() noexcept {
   logs_.clear();
 }
 
-// Unlogged writes between the flush and the end of the logs would be missing where later logged
-// ones are not. So there must be none in memory afterwards; those after the end do no harm, but
-// cannot be told apart.
+// Unlogged writes between the flush and the end of the logs would be missing from the copy, while
+// later logged writes are in it, so it would not be a prefix. So there must be no unlogged writes
+// in memory afterwards. Those after the end of the logs would be harmless, but cannot be
+// distinguished.
 Status CopySet::TakeMoment(const CopyWanted& wanted) {
   DbState& state = engine_->state;
   const bool read_only = engine_->context.read_only();
   for (int tries = 0; tries < kTriesBesideWriters; tries++) {
     if (!read_only) VARVE_RETURN_IF_ERROR(Flush(wanted, /*for_size=*/tries == 0));
-    // A failure to write is reported to the caller that changed options.
+    // An error of writing the OPTIONS file is reported to the caller that changed options.
     engine_->jobs->options_keeper.Settle().PermitUncheckedError();
     {
       DbLock lock(&state.mu);
@@ -100,8 +101,8 @@ Status CopySet::TakeMoment(const CopyWanted& wanted) {
     if (wanted.tables_only) return Status::OK();
     VARVE_RETURN_IF_ERROR(HandOverLogs());
     if (read_only) return Status::OK();
-    // A write that was under way at the end of the logs may only now reach its memtable, and tell
-    // whether it was logged.
+    // A write that was in progress at the end of the logs must reach its memtable first, which then
+    // knows whether it was logged.
     state.commit->WaitForAll();
     {
       DbLock lock(&state.mu);
@@ -121,8 +122,8 @@ std::vector<std::shared_ptr<ColumnFamily>> CopySet::UnloggedFamilies(
   return families;
 }
 
-// The last resort against unlogged writes that keep coming: with writers kept out, the flush and
-// the pins are of one moment.
+// Handles unlogged writes that keep arriving: while writers are blocked, nothing is written between
+// the flush and the pins.
 Status CopySet::TakeWithoutWriters(const CopyWanted& wanted) {
   DbState& state = engine_->state;
   VARVE_RETURN_IF_ERROR(RefuseHeldUp(wanted.call, ActiveWork::kFlush, &engine_->lifecycle));
@@ -187,7 +188,7 @@ Status CopySet::Flush(const CopyWanted& wanted, bool for_size) {
 }
 
 Status CopySet::CheckNothingInMemory(const CopyWanted& wanted) const {
-  // The logs of a database that another process writes belong to that process.
+  // A secondary cannot copy the logs, which the primary writes.
   const bool follows = engine_->context.follows();
   if (!wanted.tables_only && !follows) return Status::OK();
   for (const auto& [id, family] : engine_->state.families.all()) {
@@ -201,17 +202,18 @@ Status CopySet::CheckNothingInMemory(const CopyWanted& wanted) const {
   return Status::OK();
 }
 
-// Once the doubt is ended, all that follows is of one hold of the mutex: the versions, the bounds
-// of logs, the pins, and the length of the MANIFEST.
+// After EndDoubt, which may release the mutex, everything is taken in one hold of it: the versions,
+// the bounds of logs, the pins, and the length of the MANIFEST.
 Status CopySet::Pin(const CopyWanted& wanted) {
   DbState& state = engine_->state;
   VersionSet& versions = *state.versions;
-  // While it is in doubt if an edit is in force, no state is surely that of the MANIFEST.
+  // After a failed write of the MANIFEST it is unknown whether it has the edit, so no state is
+  // known to match it.
   VARVE_RETURN_IF_ERROR(versions.EndDoubt(engine_->context.directory()));
   state_ = versions.State();
   VARVE_RETURN_IF_ERROR(Choose(wanted));
   state_.one_directory = true;
-  // Deleted tables and unread logs are not in the copy and cannot come back there.
+  // Deleted tables and unread logs are not in the copy and cannot reappear there.
   state_.gone_tables.clear();
   state_.unread_logs.clear();
   state_.change_positions.clear();
@@ -224,8 +226,8 @@ Status CopySet::Pin(const CopyWanted& wanted) {
     oldest = std::min(oldest, one.log_number);
   }
   oldest = std::min(oldest, state.sections.OldestLogHeld(families));
-  // The database's own MANIFEST names this bound, and an opening reports a log from it on that is
-  // missing.
+  // The database's own MANIFEST has this bound, and an opening reports a missing log at or above
+  // it.
   if (wanted.own_manifest) oldest = std::min(oldest, versions.min_log_number_to_keep());
   logs_ = state.logs->Pin(VARVE_CANARY(kCopyWithoutOldestLog) ? oldest + 1 : oldest);
   state_.min_log_to_keep = std::max(state_.min_log_to_keep, oldest);
@@ -234,9 +236,10 @@ Status CopySet::Pin(const CopyWanted& wanted) {
     manifest_bytes_ = versions.manifest_file_size();
     return Status::OK();
   }
-  // The numbers that no log has, of families that are left out, are used up in the copy as well.
+  // Sequence numbers of families that are left out are not in the copied logs, but must not be
+  // reused in the copy.
   state_.last_sequence = std::max(state_.last_sequence, sequence_);
-  // The number is unused, so that no file of the copy has the name.
+  // A new number ensures that no other file of the copy has the name.
   manifest_number_ = versions.NewFileNumber();
   state_.next_file = versions.next_file_number();
   return Status::OK();
@@ -271,8 +274,8 @@ void CopySet::AddTables() {
         file.size = table->size;
         file.may_link = true;
         file.table = table;
-        // Tables that LevelDB has written have no id, and may have its name; asking for each
-        // table's name would take long.
+        // Only tables without a unique id can be LevelDB's, so the file system is not asked about
+        // the others.
         if (table->unique_id.empty())
           file.old_name = OldNameOf(engine_->context.fs().get(), *table);
       }
@@ -326,7 +329,8 @@ Status CopySet::AddManifest() {
   return Status::OK();
 }
 
-// Retries when the file is missing: it is replaced by a newer one when options change.
+// Adds the newest OPTIONS file, if there is one. Retries when the file is missing, as a change of
+// options replaces it.
 Status CopySet::AddOptions() {
   const DbContext& context = engine_->context;
   for (uint64_t last = 0;;) {
@@ -335,7 +339,7 @@ Status CopySet::AddOptions() {
       DbLock lock(&engine_->state.mu);
       number = engine_->jobs->options_keeper.number();
     }
-    // A read-only database has written none, so the newest in the directory is taken.
+    // A read-only database has not written one, so the newest in the directory is taken.
     std::vector<uint64_t> found;
     if (number == 0) {
       VARVE_RETURN_IF_ERROR(ListOptionsFiles(context.fs().get(), context.name(), &found));
@@ -348,7 +352,7 @@ Status CopySet::AddOptions() {
                                         kOptionsFileBytesMax, &text);
     if (IsMissing(s)) continue;
     if (!s.ok()) return s;
-    // With its own MANIFEST, the file is copied as it is.
+    // In a copy with a new MANIFEST, the text names only the copied families.
     if (manifest_bytes_ == 0) text = OptionsOfCopy(text, family_names());
     Add(kOptionsFile, number, OptionsFileBaseName(number), std::move(text));
     return Status::OK();

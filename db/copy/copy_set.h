@@ -8,12 +8,12 @@
 //   1. The files of the set make up a database of their own: the tables of one version of each
 //      family, and all newer records of the logs up to one record. Opened, it shows a prefix of the
 //      writes.
-//   2. Every log ends with a whole record at the size listed, so that each recovery mode takes it.
-//      Later bytes of the file are not part of it.
+//   2. Every log ends with a whole record at the listed size, so that every recovery mode accepts
+//      it. Later bytes of the file are not part of the set.
 //   3. A file that may be linked is durable and will never be written again.
-//   4. Taking a set holds up neither writes, nor jobs, nor the deletion of other files. But if
-//      unlogged writes (disableWAL) come again and again meanwhile, writers wait for the flush of
-//      the last of them: no log could complete the copy.
+//   4. Taking a set blocks neither writes, nor background jobs, nor the deletion of other files.
+//      Only if unlogged writes (disableWAL) keep arriving meanwhile, writers wait for a flush of
+//      them, since no log has them.
 
 #include <cstdint>
 #include <memory>
@@ -27,47 +27,47 @@
 
 namespace varve {
 
-// Describes one file of the set. All kinds of files share this form, so that copying code need not
-// tell them apart.
+// Describes one file of the set. Code that copies files does not distinguish their types.
 struct CopyFile {
   FileType type = kTempFile;
-  uint64_t number = 0;    // 0: has none
+  uint64_t number = 0;    // 0 if it has none.
   std::string directory;  // Directory of the source.
-  std::string name;       // Name in the copy, and of the source, unless that has another.
-  std::string old_name;   // Name of the source, which LevelDB gave it; empty: it is `name`.
-  uint64_t size = 0;      // Bytes from its start.
+  std::string name;       // Name in the copy, and of the source unless old_name is set.
+  std::string old_name;   // LevelDB's name of the source; empty: it is `name`.
+  uint64_t size = 0;      // Bytes to copy from its start.
   bool may_link = false;
-  std::optional<std::string> contents;  // The copy gets these instead of the file's.
+  std::optional<std::string> contents;  // If set, the copy's bytes.
   FileRef table;                        // Set for a table or blob file: its entry in the MANIFEST.
 
   const std::string& source_name() const { return old_name.empty() ? name : old_name; }
   std::string Path() const { return directory + "/" + source_name(); }
 };
 
-// Says what a copy is to contain, and what is flushed before.
+// Options of a copy: what it contains, and what is flushed before.
 struct CopyWanted {
   const char* call = "copy";            // Name of the call, for messages.
-  std::vector<ColumnFamily*> families;  // Besides the default one; empty: all.
-  // Lists only the tables of the one family named. NotSupported if it has writes in memory that a
-  // read-only database cannot flush.
+  std::vector<ColumnFamily*> families;  // In addition to the default one; empty: all.
+  // Lists only the tables of the one family in `families`. NotSupported if a read-only database has
+  // writes of it in memory.
   bool tables_only = false;
-  // Flushes all these families first if the logs have at least this many bytes: 0 always,
-  // UINT64_MAX never. Families with writes that no log has are flushed in any case.
+  // Flushes the families first if the logs have at least this many bytes; 0 means always,
+  // UINT64_MAX never. Families with unlogged writes are flushed in any case.
   uint64_t log_bytes_for_flush = UINT64_MAX;
-  // Families that are flushed go into tables in one step.
+  // Flushes families atomically.
   bool flush_together = true;
-  // Copies the database's own MANIFEST, up to the end of its current state, instead of writing a
-  // new one. Allowed only with all families.
+  // Lists the database's own MANIFEST, up to its current end, instead of a new one. Requires that
+  // `families` is empty.
   bool own_manifest = false;
 };
 
-// Thread safety: none. It is released before the call that made it returns (Close waits for that).
+// Thread safety: none. Must be destroyed within the public call that took it, for which Close
+// waits.
 class CopySet {
  public:
-  // InvalidArgument: the database is read-only and some families are not open, or a named family
-  // was dropped. NotSupported: a secondary has writes of these families that are in no table.
-  // Aborted: a flush is needed, and LockWAL prevents it. Busy: it would wait for work that its own
-  // thread has to finish. Also I/O errors.
+  // Flushes what `wanted` asks for, and takes the set. InvalidArgument: the database is read-only
+  // and some families are not open, or a named family was dropped. NotSupported: a secondary has
+  // writes of these families that are in no table. Aborted: a flush is needed, and LockWAL prevents
+  // it. Busy: the call would wait for work of its own thread. Otherwise an I/O error.
   static Status Take(Engine* engine, const CopyWanted& wanted, std::unique_ptr<CopySet>* set)
       VARVE_EXCLUDES(kDbMutex);
   ~CopySet();
@@ -76,36 +76,42 @@ class CopySet {
 
   // Returns the files: tables first, CURRENT last.
   const std::vector<CopyFile>& files() const { return files_; }
-  // Returns a sequence number that the copy surely contains; as a rule it contains more.
-  // The last sequence number of a database that is opened from the copy is not below it.
+  // Returns a sequence number up to which the copy contains all writes; usually it contains later
+  // ones too. A database that is opened from the copy has at least this last sequence number.
   SequenceNumber sequence() const { return sequence_; }
   // Returns the names of the families, in the order of their ids.
   std::vector<std::string> family_names() const;
+  // Returns the versions of the families in the set, as a MANIFEST records them.
   const VersionState& state() const { return state_; }
 
  private:
   explicit CopySet(Engine* engine) : engine_(engine) {}
 
-  // Takes the versions, and the logs up to their end, of one moment.
+  // Flushes and pins, repeatedly while unlogged writes arrive, so that versions and logs are of one
+  // moment.
   Status TakeMoment(const CopyWanted& wanted) VARVE_EXCLUDES(kDbMutex);
+  // Does so while writers are blocked.
   Status TakeWithoutWriters(const CopyWanted& wanted) VARVE_EXCLUDES(kDbMutex);
-  // Returns the wanted families that have writes in memory that no log has.
+  // Returns the wanted families that have unlogged writes in memory.
   std::vector<std::shared_ptr<ColumnFamily>> UnloggedFamilies(const CopyWanted& wanted) const
       VARVE_REQUIRES(kDbMutex);
-  // Flushes families with unlogged writes; with `for_size` all, if the logs are large enough.
+  // Flushes families with unlogged writes; with `for_size`, all wanted families if the logs are
+  // large enough.
   Status Flush(const CopyWanted& wanted, bool for_size) VARVE_EXCLUDES(kDbMutex);
-  // NotSupported if writes in memory cannot be part of the copy of a database that is read only.
+  // Returns NotSupported if a read-only database has writes in memory that its copy would lack.
   Status CheckNothingInMemory(const CopyWanted& wanted) const VARVE_REQUIRES(kDbMutex);
+  // Takes the current versions and the numbers of the MANIFEST, and keeps the logs that they need
+  // from deletion.
   Status Pin(const CopyWanted& wanted) VARVE_REQUIRES(kDbMutex);
-  // Leaves only the default family and the wanted ones in state_.
+  // Removes the families that are not wanted from state_.
   Status Choose(const CopyWanted& wanted) VARVE_REQUIRES(kDbMutex);
-  // Adds blob files, too. Finds out which tables LevelDB has named: these have no unique id.
+  // Adds tables and blob files to files_, and finds LevelDB's names of tables without a unique id.
   void AddTables();
-  // Waits until the records up to the listed ends are in the files of the logs.
+  // Waits until all records up to the listed ends are in the files of the logs.
   Status HandOverLogs();
-  // Lets the logs be deleted again.
+  // Allows the deletion of the logs again.
   void Unpin() noexcept;
-  // Add the files of a kind to files_.
+  // Add the files of one type to files_.
   void AddLogs();
   Status AddManifest();
   Status AddOptions();
@@ -117,7 +123,7 @@ class CopySet {
   VersionState state_;
   std::vector<LogSet::PinnedLog> logs_;
   uint64_t manifest_number_ = 0;
-  uint64_t manifest_bytes_ = 0;  // Bytes of the database's own; 0: a new one is made.
+  uint64_t manifest_bytes_ = 0;  // Size of the database's own; 0: a new one is made.
 };
 
 }  // namespace varve

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Runs a call that moves data, and tells of it: in the LOG, and to listeners, with its time and its
-// outcome.
+// Runs a call that moves data, and reports its duration and outcome in the LOG and to listeners.
 
 #include "db/copy/data_move.h"
 
@@ -28,7 +27,7 @@ const char* NameOf(DataMoveInfo::Kind kind) {
 
 }  // namespace
 
-// Listeners hear of failures as well, and outside of all locks. What they throw does not change the
+// Listeners are notified of failures too, without any lock held. Their exceptions do not change the
 // outcome.
 Status MoveData(Engine* engine, DataMoveInfo::Kind kind, const std::string& path,
                 const std::function<Status(DataMoveInfo* info)>& work) {

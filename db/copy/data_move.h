@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Tells listeners and the LOG the outcome of a call that copied or moved whole files.
+// Reports the outcome of a call that copied or moved whole files to listeners and the LOG.
 
 #include <functional>
 #include <string>
@@ -15,12 +15,12 @@ namespace varve {
 struct CopyTask;
 struct Engine;
 
-// Runs `work`, which fills in the rest of *info, and returns what it returns or throws. The caller
-// holds no lock.
+// Runs `work`, which sets the remaining members of *info, and reports its outcome and duration.
+// Returns the status of `work`, or its exception as a status. The caller must hold no lock.
 Status MoveData(Engine* engine, DataMoveInfo::Kind kind, const std::string& path,
                 const std::function<Status(DataMoveInfo* info)>& work);
 
-// Adds the files that were copied, linked or written to *info.
+// Adds the numbers of files and of bytes copied and linked to *info.
 void CountFiles(const std::vector<CopyTask>& tasks, DataMoveInfo* info);
 
 }  // namespace varve

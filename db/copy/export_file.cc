@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Reads and writes the description of an export: the records of a MANIFEST with one family, and
-// without anything that changes it later. Its bytes are not trusted.
+// Reads and writes the description of an export: records of a MANIFEST that only add one family and
+// its tables, and never remove any. Its bytes are not trusted.
 
 #include "db/copy/export_file.h"
 
@@ -61,8 +61,8 @@ Status EncodeExport(const VersionState& state, std::string* bytes) {
   return FrameRecords(records, /*manifest_number=*/0, bytes);
 }
 
-// Takes only a whole file: its last record has the counter of files, so one that was cut at a
-// record is noticed, too.
+// Accepts only a complete file. Its last record has the counter of file numbers, so a file that was
+// truncated between records is recognized, too.
 Status ReadExportFile(FileSystem* fs, const std::string& directory,
                       ExportImportFilesMetaData* metadata) {
   const std::string path = directory + "/" + kExportFileName;
@@ -86,7 +86,7 @@ Status ReadExportFile(FileSystem* fs, const std::string& directory,
     const Status s = edit.DecodeFrom(record);
     const std::string at = "record at " + std::to_string(reader.LastRecordOffset());
     if (!s.ok()) return Status::Corruption(path, at + ": " + s.ToString());
-    // An edit that removes tables would leave the list of files wrong.
+    // An edit that removes tables would make the list of files wrong.
     if (whole || !edit.deleted_files.empty() || !edit.blob_garbage.empty() || edit.family.dropped) {
       return Status::Corruption(path, at + " is in no export");
     }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Reads and writes the file EXPORT of an exported family: the metadata, and the rest that an import
-// needs, so that the directory alone can be imported. It has the form of a MANIFEST of one family,
-// but no database uses it as its own (db/version/FORMAT.md).
+// Reads and writes the file EXPORT of an exported family, which has the metadata that an import
+// needs, so that the directory alone can be imported. It has the format of a MANIFEST with one
+// family (db/version/FORMAT.md).
 
 #include <string>
 
@@ -16,17 +16,17 @@
 namespace varve {
 
 inline constexpr char kExportFileName[] = "EXPORT";
-// Larger files are not read.
+// A larger file is refused as Corruption.
 inline constexpr uint64_t kExportFileBytesMax = uint64_t{1} << 30;
 
-// Describes a state with one family: its tables, as they are in that directory.
+// Sets *metadata to the tables of `state`, which has one family, as files of `directory`.
 void DescribeExport(const VersionState& state, const std::string& directory,
                     ExportImportFilesMetaData* metadata);
 // Encodes a state with one family. Replaces *bytes.
 Status EncodeExport(const VersionState& state, std::string* bytes);
 
-// Reads the EXPORT of a directory, whose bytes are not trusted. Corruption: it is damaged, cut, or
-// has impossible contents; NotFound: there is none.
+// Reads the file EXPORT of a directory. Its bytes are not trusted. Corruption: it is damaged,
+// truncated, or has records that no export has. NotFound: there is no such file.
 Status ReadExportFile(FileSystem* fs, const std::string& directory,
                       ExportImportFilesMetaData* metadata);
 

@@ -3,13 +3,14 @@
 // Order
 // 1. Link or copy the files into ingest/, under new numbers.
 // 2. Read each table completely; compare it with the metadata that came with it.
-// 3. Check that several sources share no keys, and give epochs, so that L0 has its order.
+// 3. Check that the key ranges of several sources do not overlap, and assign epochs, which order
+//    L0.
 // 4. Rename the tables to their places, raise the sequence number above theirs, and create the
 //    family with them in one atomic group of the MANIFEST.
 // 5. With move_files, unlink the originals.
 //
 // An error before the end of step 4 removes the files, except those that a MANIFEST names or may
-// name: if its write failed, nobody knows whether it holds the edit.
+// name: after a failed write it is unknown whether it has the edit.
 
 #include "db/copy/import_job.h"
 
@@ -39,20 +40,21 @@ namespace {
 
 constexpr char kCall[] = "CreateColumnFamilyWithImport";
 
-// Leaves enough sequence numbers for later writes.
+// Larger sequence numbers are refused, so that enough are left for later writes.
 constexpr SequenceNumber kSequenceMax = kMaxSequenceNumber / 2;
 
+// A table to import. `told` is its metadata, which the caller gave.
 struct Table {
   const LiveFileMetaData* told = nullptr;
   size_t source = 0;   // Index of its source.
   std::string path;    // Path of the original.
-  std::string staged;  // Path of the copy until it is in place.
+  std::string staged;  // Path in ingest/; empty once renamed.
   NewFile file;
 };
 
-// Performs one import. Until Commit nothing of the database has changed but file numbers that were
-// given out. The tables are described anew by what they hold; the metadata only says what they
-// cannot: levels, order in L0, and the reach of range deletions.
+// Performs one import. Before Commit it changes nothing in the database but the counter of file
+// numbers. Tables are described by their own contents; the metadata only supplies what they do not
+// contain: levels, the order in L0, and the bounds within which range deletions act.
 class Import {
  public:
   Import(Engine* engine, const ImportWanted& wanted)
@@ -62,8 +64,7 @@ class Import {
     VARVE_RETURN_IF_ERROR(Check());
     paths_ = ToOpen(e_.context, wanted_.family).paths;
     Status s = Guarded([&]() -> Status {
-      // Everything that may be refused is found out while the files are staged; the database has
-      // not changed before Commit.
+      // All checks run on staged files, before Commit changes the database.
       VARVE_RETURN_IF_ERROR(Stage(info));
       for (Table& table : tables_) VARVE_RETURN_IF_ERROR(Examine(&table));
       VARVE_RETURN_IF_ERROR(CheckSourcesAreApart());
@@ -102,7 +103,7 @@ class Import {
   const ColumnFamilyOptions& options_;
   const InternalKeyComparator icmp_;
   TablePathsRef paths_;
-  std::string staging_;  // Directory that this import has entered; empty: none.
+  std::string staging_;  // Staging directory that was entered; empty: none.
   std::vector<Table> tables_;
 };
 
@@ -137,7 +138,8 @@ Status Import::CheckSource(size_t index) {
       return Status::InvalidArgument(kCall, "\"" + told.name + "\" is no name of a table");
     }
     const FamilyToOpen family = ToOpen(e_.context, wanted_.family);
-    // Compactions bring up what lies too deep, unless the last level is reserved.
+    // A table may be deeper than num_levels, as compactions move it up, unless the last level is
+    // reserved.
     const int levels = family.reserves_last_level ? family.num_levels : kMostLevels;
     if (told.level < 0 || told.level >= levels) {
       return Status::InvalidArgument(kCall, told.name + " is of level " +
@@ -156,8 +158,8 @@ Status Import::CheckSource(size_t index) {
   return Status::OK();
 }
 
-// Makes the contents of the files durable, but not their names. The staging directory is the same
-// as that of ingestions, and is emptied by the next opening after a crash.
+// Links or copies the files to the staging directory, and makes their contents durable, but not
+// their names. Ingestions use the same directory, which the next opening empties after a crash.
 Status Import::Stage(DataMoveInfo* info) {
   FileSystem* const fs = e_.context.fs().get();
   VARVE_RETURN_IF_ERROR(MakeTableDirectories(&e_, wanted_.family));
@@ -168,15 +170,15 @@ Status Import::Stage(DataMoveInfo* info) {
   for (Table& table : tables_) {
     table.file.number = e_.state.versions->NewFileNumber();
     table.staged = TableFileName(staging, table.file.number);
-    // A number may be used again if a crash came before the MANIFEST knew of it.
+    // After a crash, a number that the MANIFEST did not record may be given out again.
     const IOStatus gone = fs->DeleteFile(table.staged, IOOptions(), nullptr);
     if (!gone.ok() && !IsMissing(gone)) return gone;
     CopyTask& task = tasks.emplace_back();
     task.source = table.path;
     task.target = table.staged;
     task.size = table.told->size;
-    // A link is made only if the caller gives the file up: otherwise the caller might write to a
-    // file that the database has.
+    // A link is allowed only with move_files, by which the caller gives up the file and will not
+    // write to it.
     task.may_link = wanted_.move_files;
   }
   CopyPool::Options options;
@@ -191,7 +193,7 @@ Status Import::Stage(DataMoveInfo* info) {
   VARVE_RETURN_IF_ERROR(s);
   CountFiles(tasks, info);
   for (const CopyTask& task : tasks) {
-    // Copies were synced by the pool; a link may be to a file that was never synced.
+    // The pool has synced the copies, but a linked file may never have been synced.
     if (!task.linked) continue;
     VARVE_RETURN_IF_ERROR(fs->SyncFile(task.target, e_.context.file_options(), IOOptions(),
                                        e_.context.options().use_fsync, nullptr));
@@ -199,8 +201,8 @@ Status Import::Stage(DataMoveInfo* info) {
   return Status::OK();
 }
 
-// Sets table->file by what reading the whole table has found, then by what only the metadata can
-// say.
+// Reads the whole table, and sets table->file from its contents and from the metadata. Corruption:
+// the table is damaged, or contradicts the metadata.
 Status Import::Examine(Table* table) {
   const LiveFileMetaData& told = *table->told;
   const TableSurveyContext context{e_.context.fs().get(), &options_, &icmp_};
@@ -218,7 +220,7 @@ Status Import::Examine(Table* table) {
         table->path, "persist_user_defined_timestamps is not as it was when the table was written");
   }
   TableFinding finding;
-  // The metadata is the caller's, and may be of another file: the table itself says what it holds.
+  // The metadata may be wrong or of another file, so the table is described by its contents.
   ExamineTable(context, table->staged, table->file.number, &known, &finding);
   if (finding.state != TableFinding::State::kSound) {
     return Status::Corruption(table->path, finding.why.ToString());
@@ -226,7 +228,7 @@ Status Import::Examine(Table* table) {
   if (!finding.comparator_name.empty() && finding.comparator_name != options_.comparator->Name()) {
     return Status::InvalidArgument(table->path, "is ordered by " + finding.comparator_name);
   }
-  // The caller may have made the metadata without the number.
+  // The caller's metadata may lack the number of the blob file.
   if (finding.file.oldest_blob_file_number != 0) {
     return Status::NotSupported(table->path,
                                 "refers to values in blob files, which an import does not bring");
@@ -243,8 +245,8 @@ Status Import::Examine(Table* table) {
   return TakeChecksum(table);
 }
 
-// A table's tombstones may reach beyond its bounds in the tree: there they act only within the
-// bounds that it was exported with.
+// Sets the bounds of the table from the metadata, if it has them. Range tombstones may extend
+// beyond the bounds with which a table was exported, and act only within them.
 Status Import::TakeBounds(const TableFinding& finding, Table* table) const {
   const LiveFileMetaData& told = *table->told;
   NewFile& file = table->file;
@@ -273,6 +275,8 @@ Status Import::TakeBounds(const TableFinding& finding, Table* table) const {
   return Status::OK();
 }
 
+// Compares the file checksum of the metadata, if there is one, or else computes one if the database
+// keeps checksums.
 Status Import::TakeChecksum(Table* table) const {
   const LiveFileMetaData& told = *table->told;
   FileChecksumGenFactory* const factory = e_.context.options().file_checksum_gen_factory.get();
@@ -283,7 +287,7 @@ Status Import::TakeChecksum(Table* table) const {
   std::unique_ptr<FileChecksumGenerator> generator;
   const Status s = NewFileChecksum(factory, table->staged,
                                    given ? told.file_checksum_func_name : "", &generator);
-  // A checksum that no function here can compute is kept as it is.
+  // A checksum of a function that this database does not have is kept unverified.
   if (given && s.IsNotSupported()) return Status::OK();
   VARVE_RETURN_IF_ERROR(s);
   if (generator == nullptr) return Status::OK();
@@ -300,7 +304,7 @@ Status Import::TakeChecksum(Table* table) const {
   return Status::OK();
 }
 
-// Refuses sources whose ranges overlap: it is unknown which of them is newer there.
+// Refuses sources whose key ranges overlap, as it is unknown which of them is newer.
 Status Import::CheckSourcesAreApart() const {
   struct Span {
     InternalKey smallest;
@@ -331,7 +335,8 @@ Status Import::CheckSourcesAreApart() const {
   return Status::OK();
 }
 
-// The epochs of two sources cannot be compared, so new ones are assigned.
+// Assigns new epochs, since those of different sources cannot be compared. Tables of L0 keep their
+// order within a source.
 void Import::GiveEpochs() {
   std::vector<Table*> newest_last;
   for (Table& table : tables_) newest_last.push_back(&table);
@@ -349,8 +354,7 @@ void Import::GiveEpochs() {
   }
 }
 
-// The tables are at their places before the edit that names them, so that the edit is true when it
-// is in force.
+// Renames the tables to their places, and then creates the family by an edit that names them.
 Status Import::Commit(std::unique_ptr<ColumnFamilyHandle>* handle) {
   FileSystem* const fs = e_.context.fs().get();
   std::vector<NewFile> files;
@@ -364,11 +368,12 @@ Status Import::Commit(std::unique_ptr<ColumnFamilyHandle>* handle) {
     // From here on RemoveFiles finds the table under its final name.
     table.staged.clear();
   }
-  // Writers get numbers that are newer than those of the tables. They wait until the family exists,
-  // as they find families without a lock.
+  // Later writes must get sequence numbers above those of the tables. Writers wait until the family
+  // exists, as they look up families without a lock.
   const ExclusiveCommit exclusive(e_.state.commit.get());
   {
-    // The family that has these numbers does not exist yet.
+    // These sequence numbers belong to a family that does not exist yet, so change streams cannot
+    // tell which families they belong to.
     DbLock lock(&e_.state.mu);
     if (newest > e_.state.versions->last_sequence()) e_.state.families_known_from = newest + 1;
   }
@@ -377,6 +382,8 @@ Status Import::Commit(std::unique_ptr<ColumnFamilyHandle>* handle) {
   return CreateFamily(&e_, wanted_.family, handle, files);
 }
 
+// Schedules compactions, and deletes the sources of a move. Errors are ignored, since the family
+// exists.
 void Import::AfterCommit() noexcept {
   BestEffort([this] {
     for (const Table& table : tables_) e_.context.NoteTable(*paths_, table.file);
@@ -393,8 +400,7 @@ void Import::AfterCommit() noexcept {
   }
 }
 
-// The family may be in the MANIFEST although the call failed: if it could not be made, and could
-// not be dropped either.
+// A failed call may leave the family in the MANIFEST, if dropping it failed as well.
 bool Import::MayBeNamed(const Table& table) const {
   if (e_.state.versions->TableInDoubt(table.file.number)) return true;
   for (const auto& [id, family] : e_.state.versions->families()) {
@@ -406,7 +412,7 @@ bool Import::MayBeNamed(const Table& table) const {
   return false;
 }
 
-// Files that a MANIFEST may name stay until a new MANIFEST is in force.
+// Deletes the files of a failed import, except those that a MANIFEST may name.
 void Import::RemoveFiles() noexcept {
   for (const Table& table : tables_) {
     BestEffort([&] { RemoveFile(table); });

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Makes a column family of exported tables, whichever database they come from.
+// Creates a column family from exported tables, which may come from any database.
 //
 // Invariants:
-//   1. The family, its comparator and its tables come into force as one atomic group of the
-//      MANIFEST, or not at all.
-//   2. A table is in force only if every byte of it was read and found sound, its keys are in
-//      order, and the metadata is true of it. Neither its bytes nor the metadata are trusted.
+//   1. The family, its comparator and its tables are added by one atomic group of the MANIFEST, or
+//      not at all.
+//   2. A table is added only if every byte of it was read and verified, its keys are in order, and
+//      the metadata matches it. Neither its bytes nor the metadata are trusted.
 //   3. Sources are not changed. With move_files they are unlinked once the family exists.
 //   4. Until just before the MANIFEST is written, files are in `ingest/` below the directory of the
-//      tables, so that no opening takes leftovers of a crash for tables.
+//      tables, so that after a crash no opening mistakes leftovers for tables.
 
 #include <memory>
 #include <string>
@@ -31,7 +31,8 @@ struct ImportWanted {
   std::vector<const ExportImportFilesMetaData*> sources;
 };
 
-// Implements DB::CreateColumnFamilyWithImport and tells listeners. It runs within a public call.
+// Implements DB::CreateColumnFamilyWithImport and notifies listeners. Must be called within a
+// public call.
 Status ImportFamily(Engine* engine, const ImportWanted& wanted,
                     std::unique_ptr<ColumnFamilyHandle>* handle);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Turns the files of a copy set into the form of RocksDB's calls.
+// Converts the files of a copy set to the structs of RocksDB's calls.
 
 #include "db/copy/live_files.h"
 
@@ -21,9 +21,10 @@ LiveFileStorageInfo Describe(const CopyFile& file, bool with_checksum) {
   info.file_number = file.number;
   info.file_type = file.type;
   info.size = file.size;
-  // CURRENT gets its contents instead. The OPTIONS file exists and never changes.
+  // The copy of CURRENT gets these contents. The OPTIONS file exists and never changes, so it is
+  // copied.
   if (file.type == kCurrentFile) info.replacement_contents = *file.contents;
-  // A file that may still grow must be cut to its size at that moment.
+  // A file that may still grow must be truncated to its size at that moment.
   info.trim_to_size = !file.may_link && !file.contents.has_value();
   if (file.table != nullptr) info.temperature = file.table->temperature;
   if (!with_checksum) return info;
@@ -38,8 +39,7 @@ LiveFileStorageInfo Describe(const CopyFile& file, bool with_checksum) {
 
 }  // namespace
 
-// The set is released at the return. A caller that copies the files has to disable deletions around
-// it, as with RocksDB.
+// The set is released on return, so the caller must have disabled deletions if it copies the files.
 Status ListFilesOfOneMoment(Engine* engine, const LiveFilesStorageInfoOptions& options,
                             std::vector<LiveFileStorageInfo>* files) {
   CopyWanted wanted;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Lists the files that make up a database, for programs that copy them by themselves.
+// Lists the files that make up a database, for programs that copy the files themselves.
 //
-// The lists are of one moment, but nothing keeps their files from deletion when the call has
-// returned. A program that copies them disables deletions before (DB::DisableFileDeletions).
+// A list is of one moment, but its files may be deleted as soon as the call has returned. A program
+// that copies them must disable deletions before the call (DB::DisableFileDeletions).
 
 #include <vector>
 

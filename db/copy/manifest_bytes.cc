@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Writes records with the log writer of MANIFESTs, into a string instead of a file: a copy's
-// MANIFEST is made in memory, and then written like any other small file.
+// Writes records with the log writer of MANIFESTs, but into a string: the MANIFEST of a copy is
+// made in memory, and then written like any other small file.
 
 #include "db/copy/manifest_bytes.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Encodes records as the bytes of a MANIFEST that is written as a whole.
+// Encodes records as the bytes of a complete MANIFEST.
 
 #include <cstdint>
 #include <string>
@@ -11,7 +11,8 @@
 
 namespace varve {
 
-// Encodes the records as one file. Replaces *bytes.
+// Sets *bytes to a MANIFEST with these records, framed like a log with the number
+// `manifest_number`.
 IOStatus FrameRecords(const std::vector<std::string>& records, uint64_t manifest_number,
                       std::string* bytes);
 

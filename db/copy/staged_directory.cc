@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Names are registered in the process, because two calls with one name would both find nothing at
-// <path>, and fill <path>.tmp together. Other processes are not guarded against.
+// <path>, and fill <path>.tmp together. There is no protection from other processes.
 
 #include "db/copy/staged_directory.h"
 
@@ -21,7 +21,7 @@ namespace varve {
 
 namespace {
 
-// Holds the names that are staged now, by their file systems.
+// The paths that are being staged now, with their file systems.
 struct Staged {
   Mutex mu;
   std::set<std::pair<const FileSystem*, std::string>> names VARVE_GUARDED_BY(mu);
@@ -66,7 +66,7 @@ Status StagedDirectory::Make(std::shared_ptr<FileSystem> fs, const char* call,
     made->registered_ = all.names.emplace(made->fs_.get(), name).second;
   }
   if (!made->registered_) return Status::Busy(call, name + " is being made by another call");
-  // Asked after the name is registered, so that another call cannot publish it in between.
+  // Checked after the name is registered, so that another call cannot publish it in between.
   const IOStatus there = made->fs_->FileExists(name, IOOptions(), nullptr);
   if (there.ok()) return Status::InvalidArgument(call, name + " exists");
   if (!IsMissing(there)) return there;
@@ -103,7 +103,7 @@ Status StagedDirectory::RemoveLeftovers(const char* call) {
     bool is_directory = false;
     const IOStatus known =
         fs_->IsDirectory(staging_ + "/" + name, IOOptions(), &is_directory, nullptr);
-    // All names are looked at before the first is deleted.
+    // All names are checked before the first file is deleted.
     if (!is_ours_(name) || !known.ok() || is_directory) {
       return refused("it holds " + name + ", which is no leftover of such a call");
     }
@@ -125,12 +125,12 @@ IOStatus StagedDirectory::Publish() {
   VARVE_RETURN_IF_ERROR(fs_->RenameFile(staging_, path_, IOOptions(), nullptr));
   published_ = true;
   const IOStatus s = SyncDirectory(fs_.get(), ParentOf(path_));
-  // The name may be gone after a power loss, so it must not be taken for durable now.
+  // The name is not durable, so the directory is removed rather than left to vanish at a power
+  // loss.
   if (!s.ok()) Remove(path_);
   return s;
 }
 
-// Deletes only files that are ours; a directory with others in it stays, and so do they.
 void StagedDirectory::Remove(const std::string& directory) noexcept {
   BestEffort([&] {
     std::vector<std::string> names;

@@ -80,8 +80,8 @@ struct VARVE_EXPORT BackupEngineOptions {
   bool share_files_with_checksum;
   // Number of threads that copy files, at least 1.
   int max_background_operations;
-  // Number of copied bytes after which CreateBackupOptions::progress_callback is called; at least
-  // 1.
+  // CreateBackupOptions::progress_callback is called each time one thread has copied this many more
+  // bytes; at least 1.
   uint64_t callback_trigger_interval_size;
   // Read-only engines open at most this many backups, the newest ones.
   int max_valid_backups_to_open;

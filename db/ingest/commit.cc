@@ -12,24 +12,24 @@
 //    CloseWindow, Finish                 snapshots may be taken again; sources are unlinked
 //
 // The difficulty is the order point. An entry of a table must be newer than every earlier write of
-// its key, and older than every later one, although neither stops. The common case needs no stop:
-// if no memtable overlaps the files, the tables are placed beneath the memtables, and a later
-// write is newer because it is above. If a memtable overlaps, it is flushed: a large one ahead, a
-// small one after the order point, at which writers stop just for the switch.
+// its key, and older than every later one, although writes go on. In the common case no writer
+// waits: if no memtable overlaps the files, the tables are placed beneath the memtables, and a
+// later write is newer because it is above. A memtable that overlaps is flushed: a large one before
+// the order point, a small one after it, so that writers wait only while it is switched.
 //
 // Invariants:
 //
-// 1. From the order point until Show no snapshot is taken (the ingest window), as it would see a
-//    state that has the writes around the tables but not the tables.
+// 1. From the order point until Show no snapshot is taken (the ingest window), as it would see
+//    writes before and after the tables, but not the tables.
 // 2. A table gets a sequence number if it must be newer than something that readers can compare it
 //    with: data that it overlaps, another file of the call, or a snapshot.
-// 3. Nothing of the tables is visible before the edit is durable. After a failure the edits are in
-//    force for no family, and the files are removed or left to the sweep of obsolete files.
+// 3. No table is visible before the edit is durable. After a failure no family has the edits, and
+//    the files are removed here or by the deletion of obsolete files.
 // 4. A table is placed at the deepest level at which it overlaps nothing in that level and above,
-//    so that compactions have little left to do.
-// 5. Places are chosen from the version that is current in the same hold of the DB mutex in which
-//    the step was begun; running compactions count with the range of their outputs.
-// 6. The trees are left in every case, and compactions are scheduled, as the shape has changed.
+//    so that compactions need not move it.
+// 5. Levels are chosen from the version that is current in the hold of the DB mutex that contains
+//    the order point; running compactions count with the range of their inputs.
+// 6. LeaveTrees is called in every case, and schedules compactions, as the shape may have changed.
 
 #include "db/ingest/commit.h"
 
@@ -58,18 +58,18 @@ namespace varve {
 
 namespace {
 
-// Memtables up to this size are flushed while snapshots wait.
+// Memtables up to this size are flushed after the order point, while new snapshots wait.
 constexpr uint64_t kFlushedInWindowBytes = uint64_t{1} << 20;
 
 constexpr size_t kLogLineBytes = 400;
-// The epoch of all tables that are ingested behind the others, as in RocksDB.
+// The epoch of all tables that are ingested behind existing data, as in RocksDB.
 constexpr uint64_t kEpochBehind = 1;
 
 KeyRange RangeOf(const InternalKeyComparator& icmp, const NewFile& file) {
   return {true, icmp.KeyOf(file.smallest), icmp.KeyOf(file.largest)};
 }
 
-// Gives the bound of an entry that number. The end of a range tombstone keeps its own.
+// Sets the sequence number of a bound, unless it is the exclusive end of a range tombstone.
 void SetSequence(InternalKey* bound, SequenceNumber sequence) {
   if (bound->sequence() == kMaxSequenceNumber) return;
   const std::string key = bound->user_key().ToString();
@@ -177,8 +177,8 @@ Status IngestCommit::RunSteps() {
 
 // ---- Before the order point ----
 
-// Families are entered in the order of their ids, and all stay entered, so that two ingestions
-// cannot wait for each other. A window that is awaited by somebody else has precedence.
+// Families are entered in the order of their ids, and stay entered, so that two ingestions cannot
+// deadlock. If another thread waits for an ingest window to close, that thread goes first.
 Status IngestCommit::EnterTrees() {
   for (const auto& part : parts_) {
     e_.tree.Enter(&part->participant);
@@ -215,8 +215,8 @@ void IngestCommit::LeaveTrees() noexcept {
   }
 }
 
-// Saves time at the order point, and decides nothing: what is flushed now need not be flushed while
-// snapshots wait.
+// Only an optimization: memtables that are flushed now need not be flushed while new snapshots
+// wait.
 Status IngestCommit::FlushAhead() {
   std::vector<ColumnFamily*> large;
   {
@@ -228,7 +228,8 @@ Status IngestCommit::FlushAhead() {
       if (!part->in_memory) continue;
       if (part->ForbidsFlush()) return CheckPlaces(*part);
       if (e_.tree.paused() > 0) continue;
-      // Replaced entries are removed as tables, so that the new ones can take their places.
+      // Entries of a replaced range can only be removed as whole tables, so they are always
+      // flushed.
       if (part->replaced != nullptr || part->family->MemTableBytes() > kFlushedInWindowBytes)
         large.push_back(part->family.get());
     }
@@ -275,7 +276,7 @@ Status IngestCommit::LookIntoMemTables() {
     ColumnFamily& family = *part->family;
     for (TableToPlace& table : part->to_place.tables) table.in_memory = false;
     part->in_memory = false;
-    if (part->behind) continue;  // What memtables have is above the tables.
+    if (part->behind) continue;  // All memtables are above such tables.
     VARVE_RETURN_IF_ERROR(LookInto(*family.mem(), part.get()));
     for (const ImmutableMemTable& imm : family.immutables()) {
       VARVE_RETURN_IF_ERROR(LookInto(*imm.mem, part.get()));
@@ -295,7 +296,8 @@ Status IngestCommit::Place() {
     ground.running = &family.running_compactions;
     ground.style = family.options()->compaction_style;
     ground.base_level = family.shape().base_level;
-    // Above a reserved level no table may look as old as those that are ingested there.
+    // Above a reserved level every table needs a sequence number, to differ from those that are
+    // ingested behind.
     ground.all_need_it = version->reserves_last_level();
     ground.behind = part->behind;
     ground.replaced = part->replaced;
@@ -313,7 +315,8 @@ Status IngestCommit::Place() {
   return Status::OK();
 }
 
-// Entries above without sequence numbers could not be told from those of the tables.
+// Checks that the tables can go beneath all data. Entries above them with sequence number 0 could
+// not be distinguished from theirs.
 Status IngestCommit::CheckBehind(const Part& part) {
   const Version& version = *part.family->current();
   for (int level = 0; level < version.usable_levels(); level++) {
@@ -336,6 +339,7 @@ Status IngestCommit::CheckBehind(const Part& part) {
       "IngestExternalFile: ingest_behind with files that overlap each other");
 }
 
+// Refuses places that the options forbid.
 Status IngestCommit::CheckPlaces(const Part& part) const {
   if (part.behind) return CheckBehind(part);
   const std::string family = "IngestExternalFile: column family " + part.family->name();
@@ -375,7 +379,8 @@ Status IngestCommit::CheckPlaces(const Part& part) const {
   return Status::OK();
 }
 
-// Files of databases keep their numbers, which must order them as the arguments do.
+// Checks that files of databases, which keep their sequence numbers, are ordered by these as the
+// arguments are.
 Status IngestCommit::CheckOwnSequences(const Part& part) {
   for (size_t i = 0; i < part.tables.size(); i++) {
     const StagedTable& table = *part.tables[i];
@@ -393,7 +398,7 @@ Status IngestCommit::CheckOwnSequences(const Part& part) {
   return Status::OK();
 }
 
-// True if the place in the order of writes must be an exact one, for which writers have to stop.
+// Writers must be blocked if the tables need an exact place in the order of writes.
 bool IngestCommit::AnyNeedsOrder() const {
   return !e_.state.positions.empty() || std::ranges::any_of(parts_, [](const auto& part) {
     return (part->replaced != nullptr && part->in_memory) ||
@@ -402,7 +407,8 @@ bool IngestCommit::AnyNeedsOrder() const {
   });
 }
 
-// The state of the database must not change while the log is locked: then the commit path decides.
+// While the log is locked (LockWAL) the database must not change, so DecideAlone is used, which
+// waits in the commit path.
 Status IngestCommit::DecideBesideWriters(bool* decided) {
   VARVE_RETURN_IF_ERROR(CheckWritable());
   VARVE_RETURN_IF_ERROR(LookIntoMemTables());
@@ -422,7 +428,7 @@ Status IngestCommit::DecideAlone() {
   VARVE_RETURN_IF_ERROR(LookIntoMemTables());
   VARVE_RETURN_IF_ERROR(Place());
   VARVE_RETURN_IF_ERROR(SwitchOverlapped());
-  // The switch may have released the mutex: nothing was written, but trees may have changed.
+  // The switch may have released the mutex. No write came in between, but trees may have changed.
   VARVE_RETURN_IF_ERROR(CheckWritable());
   VARVE_RETURN_IF_ERROR(Place());
   const SequenceNumber before = e_.state.versions->last_sequence();
@@ -432,8 +438,9 @@ Status IngestCommit::DecideAlone() {
   return Status::OK();
 }
 
-// Returns how many numbers the tables need; files of databases bring their own along. A change
-// stream is told of an ingestion by a gap in the numbers, so one is taken for it in any case.
+// Returns how many sequence numbers must be taken above `before`. Files of databases keep their
+// own, which must be covered. If there are change streams, at least one is taken, as they notice an
+// ingestion by a gap in the numbers.
 uint64_t IngestCommit::SequencesNeeded(SequenceNumber before) const {
   uint64_t needed = e_.state.positions.empty() ? 0 : 1;
   for (const auto& part : parts_) {
@@ -451,7 +458,7 @@ uint64_t IngestCommit::SequencesNeeded(SequenceNumber before) const {
   return needed;
 }
 
-// With atomic_flush all families are switched and flushed together.
+// With atomic_flush, all families are switched and flushed together.
 Status IngestCommit::SwitchOverlapped() {
   const bool together = e_.context.options().atomic_flush;
   std::vector<ColumnFamily*> families;
@@ -475,8 +482,8 @@ Status IngestCommit::SwitchOverlapped() {
   return Status::OK();
 }
 
-// The numbers are given out and the window is opened in one hold of the DB mutex, so that whoever
-// asks under it sees both or neither.
+// Sequence numbers are taken and the window is opened in one hold of the DB mutex, so that code
+// under the mutex sees both or neither.
 void IngestCommit::OpenWindow(uint64_t sequences) {
   const SequenceNumber first = e_.state.commit->BeginAddition(sequences);
   VARVE_ASSERT(sequences == 0 || first + sequences == e_.state.versions->last_sequence() + 1);
@@ -485,8 +492,8 @@ void IngestCommit::OpenWindow(uint64_t sequences) {
   window_open_ = true;
 }
 
-// Tables of the call get ascending numbers and epochs in the order of the arguments, so later ones
-// are newer in each family.
+// Tables get ascending sequence numbers and epochs in the order of the arguments, so later ones are
+// newer.
 void IngestCommit::FillInEdits(SequenceNumber first, uint64_t sequences) {
   for (const auto& part : parts_) {
     SequenceNumber next = first;
@@ -510,8 +517,8 @@ void IngestCommit::FillInEdits(SequenceNumber first, uint64_t sequences) {
 
 // ---- From the order point on ----
 
-// Runs after the flush: among the tables are those of memtables from before the order point, and
-// perhaps of later ones, which stay.
+// Runs after the flush, so the version has the tables of memtables from before the order point.
+// Tables of later memtables are recognized by their epochs, and stay.
 Status IngestCommit::RemoveReplaced() {
   for (const auto& part : parts_) {
     if (part->replaced == nullptr) continue;
@@ -555,10 +562,10 @@ Status IngestCommit::MakeDurable() {
   if (s.ok()) {
     in_force_ = true;
     for (const auto& part : parts_) {
-      // If a family was dropped before, no version owns its tables.
+      // A family that was dropped meanwhile has no version that owns the tables.
       part->in_force = !part->family->versions()->dropped;
       if (!part->in_force) continue;
-      // The family owns the files from here on, whatever happens.
+      // From here on the family owns the files, so Discard must not delete them.
       for (StagedTable* const table : part->tables) table->path.clear();
     }
     return s;
@@ -569,7 +576,8 @@ Status IngestCommit::MakeDurable() {
   return s;
 }
 
-// With write_global_seqno, writes numbers into the files, which are copies with room for them.
+// With write_global_seqno, writes the sequence numbers into the files, which are copies and have a
+// field for it.
 Status IngestCommit::WriteSequences() {
   for (const auto& part : parts_) {
     for (size_t i = 0; i < part->tables.size(); i++) {
@@ -582,7 +590,7 @@ Status IngestCommit::WriteSequences() {
         return Status::InvalidArgument(table.source, "has no room for a sequence number");
       }
       VARVE_RETURN_IF_ERROR(WriteSequence(e_.context, table.path, at, file.largest_seq));
-      // The bytes have changed.
+      // The contents have changed, so the checksum has too.
       VARVE_RETURN_IF_ERROR(FillInChecksum(e_.context, &table));
       file.checksum = table.file.checksum;
     }
@@ -590,9 +598,9 @@ Status IngestCommit::WriteSequences() {
   return Status::OK();
 }
 
-// Readers that were opened for inspection stay open, as nothing else has used the files yet. At
-// another level than expected a reader may keep other parts of a table in memory, so the table is
-// opened again.
+// A reader that was opened for inspection is reused if the table is at the expected level. At
+// another level a reader may keep other parts of the table in memory, so OpenClosed opens the table
+// again.
 void IngestCommit::AdoptReaders(Part* part, const std::vector<FileRef>& files) {
   std::unordered_map<uint64_t, size_t> by_number;
   for (size_t i = 0; i < part->tables.size(); i++) by_number[part->tables[i]->file.number] = i;
@@ -613,7 +621,7 @@ void IngestCommit::AdoptReaders(Part* part, const std::vector<FileRef>& files) {
   }
 }
 
-// Runs in the hold of the mutex in which the edits came into force.
+// Must run in the hold of the mutex in which LogAndApply returned.
 void IngestCommit::Show() {
   e_.state.ingest_windows.BeginShowing();
   for (const auto& part : parts_) {
@@ -647,6 +655,8 @@ void IngestCommit::OpenClosed(Part* part) {
   part->closed.clear();
 }
 
+// Makes the sequence numbers visible, and allows snapshots again. Does nothing if the window is not
+// open.
 void IngestCommit::CloseWindow() noexcept {
   if (!window_open_) return;
   window_open_ = false;
@@ -659,8 +669,8 @@ void IngestCommit::CloseWindow() noexcept {
   e_.state.ingest_windows.Close();
 }
 
-// The frozen memtables stay for an ordinary flush. Files are deleted with the ingestion, unless a
-// MANIFEST may name them.
+// The switched memtables are left to an ordinary flush. Files are deleted with the ingestion,
+// unless a MANIFEST may name them.
 void IngestCommit::GiveUp() noexcept {
   for (const FlushWork::Frozen& frozen : frozen_) {
     for (ImmutableMemTable& imm : frozen.family->immutables()) {
@@ -671,7 +681,7 @@ void IngestCommit::GiveUp() noexcept {
   for (const auto& part : parts_) {
     part->closed.clear();
     for (StagedTable* const table : part->tables) {
-      // The version set owns files whose state is in doubt.
+      // The version set owns files that the MANIFEST may name.
       if (e_.state.versions->TableInDoubt(table->file.number)) table->path.clear();
       BestEffort([&] { part->family->table_cache()->Evict(table->file.number); });
     }
@@ -692,7 +702,7 @@ void IngestCommit::RemoveSources() {
   }
 }
 
-// Logs several tables a line, as a bulk load has thousands.
+// Logs several tables in a line, as a bulk load may have thousands.
 void IngestCommit::Log(const Part& part) const {
   std::string line;
   for (size_t i = 0; i < part.tables.size(); i++) {
@@ -725,7 +735,7 @@ void IngestCommit::TellListeners() {
   }
 }
 
-// The tables are in force, so that nothing here can fail the call.
+// The tables are committed, so errors here are not returned.
 void IngestCommit::Finish() {
   for (const auto& part : parts_) OpenClosed(part.get());
   BestEffort([this] { RemoveSources(); });

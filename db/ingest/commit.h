@@ -1,47 +1,47 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The second step of an ingestion: the tables get their place in the order of writes and in the
+// The second step of an ingestion: the tables get their place in the order of writes and in the LSM
 // trees, and become visible, while writers go on.
 //
-// There are two moments. The first, the order point, decides what is older than the tables and what
-// is newer: everything that is in memtables and trees then is older. In the second the tables
-// become visible to readers. Between them lie the flush of the memtables that have older entries in
-// the tables' ranges, and the write of the MANIFEST. This is correct for these reasons:
+// Two moments matter. At the first, the order point, everything in memtables and trees counts as
+// older than the tables, and every later write as newer. At the second, the tables become visible
+// to readers. Between them the memtables with older entries in the tables' ranges are flushed, and
+// the MANIFEST is written. This is correct because of these invariants:
 //
 // 1. Older data lies beneath. A family's tables are placed by the state of its version, memtables
-//    and running compactions in one hold of the DB mutex. If nothing overlaps a table's range, the
-//    table needs no place in the order, and its entries keep number 0. Otherwise writers are kept
-//    out for that hold: a memtable that overlaps the range is switched, and the table gets a number
-//    that is newer than all writes before it and older than all after it.
+//    and running compactions in one hold of the DB mutex. If nothing overlaps a table's range, its
+//    entries keep sequence number 0. Otherwise writers are blocked during that hold: a memtable
+//    that overlaps the range is switched, and the table gets a sequence number above those of all
+//    earlier writes and below those of all later ones.
 // 2. Newer data lies above. It is in the memtable that the switch has made, or in one that does not
 //    overlap the range yet; epochs are given to memtables when they are switched, and to the tables
-//    at the order point, so L0 is in the right order however late each comes into it. No flush
-//    merges memtables from before the order point with later ones (ImmutableMemTable::ends_table).
-//    No compaction begins in the family until the tables are in the tree
-//    (TreeAdmission::kAddition), so nothing newer can get beneath them; placing has considered the
-//    outputs of running ones.
-// 3. Older entries in memtables are flushed before the tables become visible, as readers end their
-//    search at the first entry they find, and search memtables first.
+//    at the order point, so L0 is in the right order whichever is added first. No flush merges
+//    memtables from before the order point with later ones (ImmutableMemTable::ends_table). No
+//    compaction begins in the family until the tables are in the tree (TreeAdmission::kAddition),
+//    so nothing newer can get beneath them; placing has considered the outputs of running ones.
+// 3. Older entries in memtables are flushed before the tables become visible, since readers search
+//    memtables first and stop at the first entry of a key.
 // 4. No reader sees half of an ingestion. A reader's super-version has all tables of a family or
-//    none. A reader that pins several families pins them again if ingested tables became visible
-//    meanwhile (IngestWindows::Rounds).
+//    none. A reader that pins the super-versions of several families repeats that if ingested
+//    tables became visible meanwhile (IngestWindows::Rounds).
 // 5. Snapshots do not change. One taken before the order point is older than the tables, which get
 //    a number if a snapshot exists. None can be taken from there on until the tables are visible
 //    (IngestWindows). All other readers hold their super-version as long as their number.
-// 6. Transactions learn of the tables: conditional writes are refused between the two moments
-//    (CommitPath::BeginAddition), and later use the time at which the tables became visible
-//    (IngestedRanges).
+// 6. Transactions detect conflicts with the tables: conditional writes are refused between the two
+//    moments (CommitPath::BeginAddition), and later compare with the sequence number at which the
+//    tables became visible (IngestedRanges).
 // 7. A ReplacedRange removes what was older at the order point: tables whose epochs are below those
 //    given there, and the tables of memtables that overlapped the range. Only this commit changes
 //    the tree of such a family meanwhile (TreeAdmission::kFamily), and its edit removes the old
 //    tables and adds the new ones.
-// 8. Tables that are ingested behind all data have no place in the order of writes: whatever is, or
-//    comes, above them is newer. Their level is reserved, so no compaction writes to it or drops
-//    what must hide their entries.
-// 9. All or nothing: the families' edits are one atomic group. An error before it is written leaves
-//    nothing; after a failed write the tables stay until it is known what is in force
-//    (VersionSet::TableInDoubt). Sources that are to be moved are removed last.
+// 8. Tables that are ingested behind all data need no place in the order of writes: everything
+//    above them is newer. Their level is reserved, so no compaction writes to it or drops what must
+//    hide their entries.
+// 9. An ingestion is atomic: the families' edits are one atomic group of the MANIFEST. An error
+//    before it is written leaves nothing; after a failed write the tables stay until it is known
+//    whether the MANIFEST has the edits (VersionSet::TableInDoubt). The sources of a move are
+//    removed last.
 
 #include <memory>
 #include <string>
@@ -57,22 +57,22 @@
 
 namespace varve {
 
-// Commits the ingestions of one call, which were taken from the list of staged ones. Afterwards the
-// caller discards them: what was committed is no longer among their files.
+// Commits the ingestions of one call, which are no longer in the list of staged ones. Afterwards
+// the caller must discard them; that deletes only files that were not committed.
 class IngestCommit {
  public:
   IngestCommit(Engine* engine, std::vector<std::shared_ptr<Ingestion>> ingestions);
   IngestCommit(const IngestCommit&) = delete;
   IngestCommit& operator=(const IngestCommit&) = delete;
 
-  // Runs the commit; called once. Whatever it returns, nothing is held, waited for or left open
-  // afterwards.
+  // Runs the commit; must be called once. After any result no lock, wait or ingest window of it
+  // remains.
   Status Run() noexcept VARVE_EXCLUDES(kDbMutex);
-  // Returns false after a refusal that has changed nothing: the ingestions are still as they were.
+  // Returns false if Run refused the commit before it changed anything.
   bool begun() const { return begun_; }
 
  private:
-  // Holds one family's tables, of all ingestions.
+  // The tables that all ingestions of the call add to one family.
   struct Part {
     explicit Part(const FamilyShare& share)
         : family(share.family),
@@ -86,70 +86,82 @@ class IngestCommit {
     bool ForbidsFlush() const;
 
     std::shared_ptr<ColumnFamily> family;
-    const bool behind;                          // The same for all tables (ingest_behind).
+    const bool behind;                          // ingest_behind, equal for all tables.
     const ReplacedRange* const replaced;        // Null: nothing is replaced.
     std::vector<std::pair<int, FileRef>> gone;  // Tables in the replaced range.
     int last_level = 0;
     std::vector<StagedTable*> tables;  // Oldest first.
-    // Each table has the options of its handle.
+    // The options of each table.
     std::vector<const IngestExternalFileOptions*> options;
     TablesToPlace to_place;
     std::vector<TablePlace> places;
     bool in_memory = false;  // A memtable overlaps some table.
-    VersionEdit edit;        // Has the tables, in the same order.
+    VersionEdit edit;        // Adds the tables in the same order.
     // Tables added to the tree without an open reader.
     std::vector<std::pair<int, FileRef>> closed;
     bool in_force = false;
-    // IngestedRanges gets the first and the last key of what the ingestion changes.
+    // Smallest and largest user key that the ingestion changes, for IngestedRanges.
     std::pair<std::string, std::string> changed;
     TreeAdmission::Participant participant;
     bool entered = false;
     bool in_step = false;
   };
 
-  // Runs all steps. If one fails, Run undoes what it has begun.
+  // Runs all steps. If one fails, Run undoes the earlier ones.
   Status RunSteps() VARVE_EXCLUDES(kDbMutex);
+  // Groups the tables of all ingestions by family into parts_.
   Status Collect();
-  // Adds a share to the part of its family.
+  // Adds a share to the part of its family, which is made if *part is null.
   static Status Join(FamilyShare* share, std::unique_ptr<Part>* part);
-  // Waits until tables may be added to the trees, and keeps others from changing them.
+  // Waits until tables may be added to the trees, and prevents conflicting changes until
+  // LeaveTrees.
   Status EnterTrees() VARVE_REQUIRES(kDbMutex);
   void LeaveTrees() noexcept VARVE_REQUIRES(kDbMutex);
-  // Flushes large overlapping memtables ahead, so that snapshots do not wait for that.
+  // Flushes large overlapping memtables before the order point, so that new snapshots need not wait
+  // for that.
   Status FlushAhead() VARVE_EXCLUDES(kDbMutex);
   // Renames staged files to tables in the directory of the family.
   Status NameFiles() VARVE_EXCLUDES(kDbMutex);
 
-  // Makes the decisions of the order point while writers run. False, with nothing changed: writers
-  // must be kept out for it.
+  // Makes the decisions of the order point while writers run. Sets *decided to false, and changes
+  // nothing, if writers must be blocked for it (DecideAlone).
   Status DecideBesideWriters(bool* decided) VARVE_REQUIRES(kDbMutex);
   Status DecideAlone() VARVE_EXCLUDES(kDbMutex);
+  // Returns an error if a family was dropped, the database is being closed, or writes are stopped.
   Status CheckWritable() VARVE_REQUIRES(kDbMutex);
+  // Marks the tables and parts that a memtable overlaps.
   Status LookIntoMemTables() VARVE_REQUIRES(kDbMutex);
   static Status LookInto(const MemTable& mem, Part* part);
+  // Chooses a level for each table, and checks it by the options.
   Status Place() VARVE_REQUIRES(kDbMutex);
   Status CheckPlaces(const Part& part) const VARVE_REQUIRES(kDbMutex);
   static Status CheckBehind(const Part& part) VARVE_REQUIRES(kDbMutex);
   static Status CheckOwnSequences(const Part& part);
-  // True if a table needs a number, or a memtable has to be switched.
+  // Returns true if a table needs a sequence number, or a memtable must be switched.
   bool AnyNeedsOrder() const;
   uint64_t SequencesNeeded(SequenceNumber before) const;
-  // Switches the memtables that must be flushed before the tables are shown.
+  // Switches the memtables that must be flushed before the tables become visible.
   Status SwitchOverlapped() VARVE_REQUIRES(kDbMutex);
+  // Takes that many sequence numbers, and begins the time in which no snapshot can be taken.
   void OpenWindow(uint64_t sequences) VARVE_REQUIRES(kDbMutex);
+  // Sets levels, epochs and sequence numbers in the edits.
   void FillInEdits(SequenceNumber first, uint64_t sequences) VARVE_REQUIRES(kDbMutex);
 
   // ---- From the order point on ----
+  // Adds the deletion of the tables in replaced ranges to the edits.
   Status RemoveReplaced() VARVE_REQUIRES(kDbMutex);
-  // Allocates all that CloseWindow needs.
+  // Allocates all memory that CloseWindow needs, so that it cannot fail.
   void PrepareClosing();
+  // Flushes the switched memtables, and writes the edits to the MANIFEST.
   Status MakeDurable() VARVE_REQUIRES(kDbMutex);
   Status WriteSequences() VARVE_EXCLUDES(kDbMutex);
-  // Gives the readers that were opened for inspection to the files that the version will have.
+  // Puts the readers that were opened for inspection into the table cache, for the files of the new
+  // version.
   static void AdoptReaders(Part* part, const std::vector<FileRef>& files);
+  // Installs super-versions with the tables, which makes them visible.
   void Show() VARVE_REQUIRES(kDbMutex);
   void CloseWindow() noexcept VARVE_EXCLUDES(kDbMutex);
-  // Cleans up after a failure: files that may be in force are not discarded with the rest.
+  // Cleans up after a failure. Files that the MANIFEST may name are kept from being discarded.
   void GiveUp() noexcept VARVE_REQUIRES(kDbMutex);
 
   void Finish() VARVE_EXCLUDES(kDbMutex);
@@ -164,8 +176,8 @@ class IngestCommit {
   std::vector<FlushWork::Frozen> frozen_;     // Memtables to flush.
   bool window_open_ = false;
   bool in_force_ = false;
-  // True once RunSteps has taken the DB mutex: before that, the caller itself may hold it, and
-  // there is nothing to undo.
+  // True once RunSteps has taken the DB mutex. Before that there is nothing to undo, and the
+  // calling thread may hold the mutex.
   bool begun_ = false;
 };
 

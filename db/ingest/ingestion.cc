@@ -5,8 +5,7 @@
 
 namespace varve {
 
-// The staging directory stays until the database is closed, as other calls may be about to stage
-// files.
+// The staging directory stays until the database is closed, as other calls may use it.
 void Ingestion::Discard() noexcept {
   std::vector<FamilyShare> shares = std::move(shares_);
   shares_.clear();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Holds one ingestion that is being prepared: its staged tables, and what is known of each.
+// Ingestion holds the staged tables of one ingestion, from its preparation until its commit.
 //
 //      Ingestion
 //        FamilyShare "default"   options, replaced range
@@ -11,8 +11,8 @@
 //          StagedTable  ...
 //
 // Preparing links or copies each source into the staging directory, and reads its bounds.
-// Committing moves the tables to their places. A table in force has no staged path any more, so
-// what is left may be discarded at any time.
+// Committing renames the tables to their places, and clears the paths of those that were committed,
+// so Discard only deletes the others.
 
 #include <memory>
 #include <optional>
@@ -32,29 +32,29 @@
 
 namespace varve {
 
-// A file in the staging directory, named by the number that the table will have, so no other file
-// has the name. An opening only unlinks tables that it finds there, as each may be a hard link to a
-// user's file.
+// A file in the staging directory. Its name has the number that the table will have, which is
+// unique. The file may be a hard link to a user's file, so leftovers are only unlinked and never
+// written to.
 struct StagedTable {
-  std::string source;                          // Path that the user wrote.
-  const PreparedFileInfo* prepared = nullptr;  // Null: the bounds are read. Unset once prepared.
-  std::string path;                            // Current place; empty: none.
-  // Describes the table to come. The bounds have sequence number 0.
+  std::string source;                          // The user's path.
+  const PreparedFileInfo* prepared = nullptr;  // Given by the caller; null: read the bounds.
+  std::string path;                            // Current path; empty once committed.
+  // The table's entry for the MANIFEST. Until the commit, its bounds have sequence number 0.
   NewFile file;
-  bool moves = false;           // Deletes the source once the table is in force.
-  bool only_tombstone = false;  // It has one range tombstone, and nothing else.
-  bool db_generated = false;    // Entries keep their numbers, those of `file`.
+  bool moves = false;           // The source is deleted after the commit.
+  bool only_tombstone = false;  // One range tombstone is its only entry.
+  bool db_generated = false;    // Entries keep their sequence numbers.
   int expected_level = 0;       // Level that `reader` was opened for.
   std::shared_ptr<const TableProperties> properties;
   std::unique_ptr<TableReader> reader;
 };
 
-// Holds the files of one family.
+// The files that an ingestion adds to one family.
 struct FamilyShare {
   std::shared_ptr<ColumnFamily> family;
   IngestExternalFileOptions options;
   std::vector<StagedTable> tables;  // In the order given: a later one is newer.
-  // The range whose present contents the tables replace; unset: none is.
+  // The range whose contents the tables replace, if any.
   std::optional<ReplacedRange> replaced;
 };
 
@@ -68,6 +68,7 @@ class Ingestion final : public StagedIngestion {
 
   // Returns the families and their staged tables.
   std::vector<FamilyShare>& shares() { return shares_; }
+  // Closes the readers, and deletes the staged files that were not committed.
   void Discard() noexcept override;
 
  private:

@@ -5,9 +5,9 @@
 
 namespace varve {
 
-// Walks the tables in key order: the entry found for one also shows that the range of each later
-// table before that key is empty. So one search suffices in a memtable with no entries near them,
-// however many tables there are.
+// Visits the tables in key order. The entry that a seek finds for one table also shows that the
+// ranges of later tables before that entry's key are empty, so a memtable without entries near the
+// tables costs only one seek.
 Status MarkOverlapped(const MemTable& mem, const InternalKeyComparator& icmp, TablesToPlace* tables,
                       bool* any) {
   if (mem.entry_count() == 0 || VARVE_CANARY(kIngestBelowMemTables)) return Status::OK();

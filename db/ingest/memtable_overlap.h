@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Finds whether a memtable has entries in ranges of keys.
+// Finds out whether a memtable has entries in the key ranges of tables.
 
 #include <vector>
 
@@ -12,8 +12,9 @@
 
 namespace varve {
 
-// Marks the tables in whose range the memtable has an entry, or a range tombstone, of any age. Sets
-// *any, which may be set already, if there is one. Sorts a memtable that is sorted by reads.
+// Sets `in_memory` of each table in whose range the memtable has an entry or a range tombstone, of
+// any age. Sets *any to true if there is such a table, and leaves it otherwise. A memtable whose
+// representation is sorted lazily gets sorted.
 Status MarkOverlapped(const MemTable& mem, const InternalKeyComparator& icmp, TablesToPlace* tables,
                       bool* any);
 

@@ -10,9 +10,9 @@ namespace varve {
 
 namespace {
 
-// True if a file of the level, or the output of a running compaction to it, overlaps the range. A
-// running compaction counts with the whole range of its inputs, since nobody knows where in it its
-// outputs will lie.
+// Returns true if a file of the level, or a running compaction that writes to it, overlaps the
+// range. A running compaction counts with the range of its inputs, since its outputs are not known
+// yet.
 bool IsTaken(const PlacementGround& ground, int level, const KeyRange& range) {
   const LevelFiles& files = ground.version->level(level);
   const auto stays = [&](const FileMetaData& file) {
@@ -37,9 +37,8 @@ bool IsTaken(const PlacementGround& ground, int level, const KeyRange& range) {
   });
 }
 
-// Returns a flag for each level: true if nothing in it overlaps the hull of the tables. Mostly
-// whole levels are free of everything between the first and the last table of the call; then no
-// table has to be looked up there.
+// Returns a flag for each level: true if nothing in it overlaps the hull of the tables. In such a
+// level the tables need not be looked up one by one.
 std::vector<bool> FreeLevels(const PlacementGround& ground, const KeyRange& hull) {
   std::vector<bool> free;
   for (int level = 0; level < ground.version->num_levels(); level++) {
@@ -48,8 +47,9 @@ std::vector<bool> FreeLevels(const PlacementGround& ground, const KeyRange& hull
   return free;
 }
 
-// Goes down from L0 as long as nothing overlaps; the table stays at the last level that may hold
-// it. Levels between L0 and base_level are passed over, as dynamic levels keep them empty.
+// Places one table regardless of the others: goes down from L0 as long as nothing overlaps, and
+// returns the last level that may hold tables. Levels between L0 and base_level are skipped, as
+// dynamic levels keep them empty; FIFO uses only L0.
 TablePlace Place(const PlacementGround& ground, const std::vector<bool>& free_levels,
                  const TableToPlace& table) {
   if (table.in_memory) return {.level = 0, .stopped = true, .overlaps = true};
@@ -66,8 +66,7 @@ TablePlace Place(const PlacementGround& ground, const std::vector<bool>& free_le
   return place;
 }
 
-// Puts each table of the cluster strictly above every older one that it overlaps, unless both are
-// in L0.
+// Moves each table of the cluster above every older one that it overlaps, or to L0.
 void PutAbove(const PlacementGround& ground, const TablesToPlace& tables,
               const std::vector<size_t>& cluster, std::vector<TablePlace>* places) {
   for (size_t i = 1; i < cluster.size(); i++) {
@@ -82,6 +81,7 @@ void PutAbove(const PlacementGround& ground, const TablesToPlace& tables,
   }
 }
 
+// Places all tables in the reserved last level.
 std::vector<TablePlace> PlaceBehind(const PlacementGround& ground, const TablesToPlace& tables) {
   VARVE_ASSERT(ground.version->reserves_last_level());
   std::vector<TablePlace> places;
@@ -97,8 +97,8 @@ std::vector<TablePlace> PlaceBehind(const PlacementGround& ground, const TablesT
 
 }  // namespace
 
-// One pass in key order finds the clusters: a table belongs to the last cluster if it overlaps what
-// that covers so far.
+// Finds the clusters in one pass in key order: a table belongs to the last cluster if it overlaps
+// the range that this covers so far.
 void TablesToPlace::Arrange(const InternalKeyComparator& icmp) {
   in_key_order.resize(tables.size());
   std::iota(in_key_order.begin(), in_key_order.end(), size_t{0});

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Finds where in a tree ingested tables belong, as a pure function: as deep as they can be without
-// older data above them, and whether they need a number in the order of writes.
+// Chooses the levels of ingested tables, as a pure function: the deepest ones without older data
+// above the tables. Also decides which tables need a sequence number.
 
 #include <cstddef>
 #include <vector>
@@ -16,16 +16,16 @@
 
 namespace varve {
 
-// Holds the inputs, all of one hold of the DB mutex.
+// The state of the family that placement depends on, read in one hold of the DB mutex.
 struct PlacementGround {
   const InternalKeyComparator* icmp = nullptr;
   const Version* version = nullptr;
   const std::vector<const CompactionPlan*>* running = nullptr;
   CompactionStyle style = kCompactionStyleLevel;
-  int base_level = 1;                       // Levels above it, but for L0, are kept empty.
-  bool all_need_it = false;                 // All tables get numbers, wherever they go.
-  bool behind = false;                      // They go beneath all data, into a reserved level.
-  const ReplacedRange* replaced = nullptr;  // Tables in it count as removed; null: no range.
+  int base_level = 1;                       // Levels between L0 and it are kept empty.
+  bool all_need_it = false;                 // All tables need a sequence number.
+  bool behind = false;                      // Uses the reserved last level.
+  const ReplacedRange* replaced = nullptr;  // Ignores tables in it; may be null.
 };
 
 // Describes one table to be placed.
@@ -34,35 +34,36 @@ struct TableToPlace {
   bool in_memory = false;  // A memtable overlaps the range.
 };
 
-// The tables of one ingestion into one family: a later one is newer. Facts that can be known
-// beforehand are computed once, without a lock, so that placing takes little time.
+// The tables of one ingestion into one family; a later one is newer. Arrange computes what does not
+// depend on the family's state beforehand, without a lock.
 struct TablesToPlace {
   std::vector<TableToPlace> tables;
   // Arrange sets the following members.
   std::vector<size_t> in_key_order;  // By the smallest key.
-  // A cluster has tables that overlap, directly or through others. Oldest first.
+  // Each cluster has tables that overlap, directly or through others, the oldest first.
   std::vector<std::vector<size_t>> clusters;
-  KeyRange hull;  // Covers all of them.
+  KeyRange hull;  // The smallest range that covers all tables.
 
   void Arrange(const InternalKeyComparator& icmp);
-  // True if any two tables overlap.
+  // Returns true if any two tables overlap.
   [[nodiscard]] bool any_overlap() const { return clusters.size() < tables.size(); }
 };
 
 // The place that PlaceTables has found for one table.
 struct TablePlace {
   int level = 0;
-  bool stopped = false;         // Existing data stopped it.
-  bool overlaps = false;        // It was stopped, or overlaps another of the tables.
-  bool needs_sequence = false;  // It overlaps, or the ground asks for it.
+  bool stopped = false;         // Existing data keeps it from going deeper.
+  bool overlaps = false;        // `stopped`, or some tables overlap.
+  bool needs_sequence = false;  // `overlaps`, or all_need_it is set.
 };
 
 // Places each table at the deepest level at which, and above which, nothing overlaps its range:
-// neither a file, by its bounds, nor the output of a running compaction. The data that stopped it
-// further down is older than the table, which then needs a number. All tables need one if any two
-// overlap: these go into levels above each other, or to L0, in their order. A level that the
-// version reserves takes the tables of a ground that is `behind`, and no other: `stopped` is then
-// true for one that overlaps a file there.
+// neither a file, by its bounds, nor the output of a running compaction. If existing data keeps a
+// table from going deeper, that data is older, and the table needs a sequence number. If any two
+// tables overlap, all of them need one, and a newer table is placed above the older ones that it
+// overlaps, or with them in L0. With ground.behind, all tables are placed in the reserved last
+// level, and `stopped` is set for those that overlap a file there; otherwise that level is not
+// used.
 std::vector<TablePlace> PlaceTables(const PlacementGround& ground, const TablesToPlace& tables);
 
 }  // namespace varve

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// PrepareIngestion checks the arguments of all families first, then stages one family's files after
-// the other:
+// PrepareIngestion first checks the arguments of all families, and then stages the files family by
+// family:
 //
 //     CheckArg, CheckCanBeBehind   bad arguments, before any file is touched
 //     Preparation::Run             numbers for the files, and the staging directory
 //     StageAll                     several threads: link or copy, sync, open, inspect, checksum
 //
 // Invariants
-// 1. A staged file has the number of a table from the beginning, so that it needs only be renamed
-//    later, and so that two ingestions never stage under one name.
-// 2. Threads share nothing but the counter of the next file: each fills in one StagedTable alone.
-// 3. Until everything is staged, only this call knows the Ingestion. If a step fails, it is
-//    destroyed, which unlinks what it has staged.
+// 1. A staged file has the number of its table from the beginning, so that it only needs to be
+//    renamed later, and two ingestions never stage files of the same name.
+// 2. Threads share only the counter of the next file: each StagedTable is filled in by one thread.
+// 3. Until everything is staged, only this call owns the Ingestion. If a step fails, its destructor
+//    unlinks the staged files.
 
 #include "db/ingest/prepare.h"
 
@@ -37,8 +37,8 @@ namespace varve {
 namespace {
 
 constexpr size_t kOpeningThreadsMax = 64;
-// Syncs wait for the device, which makes several files durable as quickly as one. So if there are
-// many files, each thread takes this many, even if the options ask for fewer threads.
+// A device often syncs several files as quickly as one. So with many files there is a thread for
+// each this many, even if the options ask for fewer threads.
 constexpr size_t kFilesAThread = 32;
 constexpr size_t kOwnThreadsMax = 16;
 
@@ -106,8 +106,8 @@ Status CheckCanBeBehind(const ColumnFamily& family) {
                                  "what they come to lie beneath");
 }
 
-// Brings the files of one share into the staging directory. A share (FamilyShare) is what the
-// ingestion adds to one family: it is filled in from `arg`, that family's part of the user's call.
+// Stages the files of one share. A share (FamilyShare) is what the ingestion adds to one family; it
+// is filled in from `arg`, that family's argument of the user's call.
 class Preparation {
  public:
   Preparation(Engine* engine, const IngestExternalFileArg& arg, FamilyShare* share)
@@ -127,8 +127,8 @@ class Preparation {
   uint64_t now_ = 0;
 };
 
-// Gives each file its number, and guesses the level to which it will go, for which its reader is
-// opened. The commit chooses the place; if the guess was wrong, the table is opened once more.
+// Gives each file its number, and guesses its level, for which its reader is opened. The commit
+// chooses the level; if the guess was wrong, the table is opened again.
 Status Preparation::Run() {
   int64_t now = 0;
   if (e_.context.clock()->GetCurrentTime(&now).ok() && now > 0) now_ = static_cast<uint64_t>(now);
@@ -148,14 +148,14 @@ Status Preparation::Run() {
     table.file.times = {now_, now_};
     table.expected_level = is_fifo ? 0 : last_level;
   }
-  // Makes the directory if it is not there. Later ingestions need it, too, so it stays until the
-  // database is closed.
+  // This creates the directory if it is missing. It stays until the database is closed, as later
+  // ingestions use it too.
   VARVE_RETURN_IF_ERROR(e_.staged_ingestions->EnterDirectory(e_.context.fs().get(), directory_));
   return StageAll();
 }
 
-// Uses several threads if there are many files or the options ask for it. The first error, in the
-// order of the files, is returned.
+// Stages all files, with several threads if there are many or the options ask for it. Returns the
+// first error in the order of the files.
 Status Preparation::StageAll() {
   std::vector<Status> statuses(share_.tables.size());
   std::atomic<size_t> next{0};
@@ -171,7 +171,7 @@ Status Preparation::StageAll() {
   const size_t wanted = ThreadsFor(statuses.size(), share_.options);
   std::vector<std::thread> helpers;
   const ActiveWork* const active = active_work::innermost;
-  // If memory for another thread lacks, the existing ones do all of it.
+  // If no more threads can be started, the existing ones do all the work.
   BestEffort([&] {
     helpers.reserve(wanted);
     if (wanted > 1) helpers.emplace_back([n = statuses.size()] { ReserveDescriptors(n); });
@@ -188,8 +188,8 @@ Status Preparation::StageAll() {
   return Status::OK();
 }
 
-// Runs in several threads, each with a table of its own. What an error leaves is in the staging
-// directory, and Ingestion::Discard deletes it.
+// Stages and inspects one file. Runs in several threads, each with its own table. After an error,
+// Ingestion::Discard deletes the staged file.
 Status Preparation::Stage(size_t i) {
   StagedTable& table = share_.tables[i];
   const std::string path = TableFileName(directory_, table.file.number);
@@ -207,8 +207,8 @@ Status Preparation::Stage(size_t i) {
   return CheckChecksum(i, &table);
 }
 
-// If the database keeps such checksums, every table gets one. A given one is compared or trusted,
-// as the options say.
+// If the database keeps file checksums, every table gets one. A checksum that the caller gave is
+// verified, or trusted if verify_file_checksum is false.
 Status Preparation::CheckChecksum(size_t i, StagedTable* table) {
   if (e_.context.options().file_checksum_gen_factory == nullptr) return Status::OK();
   if (arg_.files_checksums.empty()) return FillInChecksum(e_.context, table);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The first step of an ingestion, which needs no order among writes: files are staged, synced,
-// opened and inspected. No reader and no writer sees anything of it.
+// The first step of an ingestion: files are staged, synced, opened and inspected. It affects no
+// readers and writers.
 
 #include <memory>
 #include <vector>
@@ -14,8 +14,9 @@
 
 namespace varve {
 
-// OK: *ingestion has all files of the arguments, and is in the engine's list of staged ones.
-// Otherwise nothing is left of it. InvalidArgument and NotSupported name the fault.
+// Stages the files of all arguments. On success *ingestion holds them, and is in the engine's list
+// of staged ingestions. After an error nothing of it is left. InvalidArgument and NotSupported
+// messages name the file or option at fault.
 Status PrepareIngestion(Engine* engine, const std::vector<IngestExternalFileArg>& args,
                         std::shared_ptr<Ingestion>* ingestion);
 

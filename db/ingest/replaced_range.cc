@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The range whose contents an ingestion replaces (atomic_replace_range): from start, inclusive, to
-// limit, exclusive, or everything. A table in it goes as a whole or not at all, as no table is
-// rewritten here; so one that reaches over an end refuses the call.
+// limit, exclusive, or everything. A table in it is removed as a whole, as no table is rewritten
+// here; a table that extends across a limit makes the call fail.
 //
 //                 start                    limit
 //                   |                        |
@@ -15,7 +15,7 @@ namespace varve {
 
 namespace {
 
-// True if a tombstone covers a key from `start` to `limit`, exclusive.
+// Returns true if a tombstone covers a key in [start, limit).
 bool CoversAnyBefore(const FragmentedTombstones& list, const InternalKeyComparator& icmp,
                      const Slice& start, const Slice& limit) {
   for (size_t i = list.LowerBound(start); i < list.size(); i++) {
@@ -51,7 +51,7 @@ bool ReplacedRange::Covers(const InternalKeyComparator& icmp, const TableFacts& 
   if (everything_) return true;
   if (icmp.CompareKey(icmp.KeyOf(table.smallest), start_) < 0) return false;
   const int end = icmp.CompareKey(icmp.KeyOf(table.largest), limit_);
-  // The end of a range tombstone is exclusive, so it may be the limit.
+  // The end of a range tombstone is exclusive, so it may equal the limit.
   return end < 0 || (end == 0 && table.largest.sequence() == kMaxSequenceNumber);
 }
 
@@ -59,12 +59,11 @@ bool ReplacedRange::Overlaps(const InternalKeyComparator& icmp, const TableFacts
   if (everything_) return true;
   if (icmp.CompareKey(icmp.KeyOf(table.smallest), limit_) >= 0) return false;
   const int end = icmp.CompareKey(icmp.KeyOf(table.largest), start_);
-  // A table with the exclusive end of a range tombstone does not hold the key that it ends at.
+  // A table whose largest key is the exclusive end of a range tombstone does not contain that key.
   return end > 0 || (end == 0 && table.largest.sequence() != kMaxSequenceNumber);
 }
 
-// Sets *any if the memtable has something in the range, and leaves it otherwise, as several
-// memtables are asked in turn.
+// Leaves *any unchanged if there is no such entry, as it is called for several memtables in turn.
 Status ReplacedRange::LookInto(const InternalKeyComparator& icmp, const MemTable& mem,
                                bool* any) const {
   if (mem.entry_count() == 0) return Status::OK();
@@ -82,8 +81,8 @@ Status ReplacedRange::LookInto(const InternalKeyComparator& icmp, const MemTable
   return Status::OK();
 }
 
-// Tables from `epochs_end` on are newer than the ingestion: flushed after its order point, or its
-// own.
+// Tables with an epoch of `epochs_end` or above were flushed after the order point, or belong to
+// the ingestion.
 Status ReplacedRange::FindTables(const Version& version, uint64_t epochs_end,
                                  std::vector<std::pair<int, FileRef>>* tables) const {
   tables->clear();

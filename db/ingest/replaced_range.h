@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// A range of a family whose contents an ingestion removes at the moment in which its tables become
-// visible (IngestExternalFileArg::atomic_replace_range).
+// A key range of a family whose contents an ingestion removes in the moment in which its tables
+// become visible (IngestExternalFileArg::atomic_replace_range).
 //
-// Whole tables are removed, so none may cross an edge of the range: then nothing is done. Entries
-// of memtables in the range are flushed first, and removed as tables.
+// Only whole tables are removed, so the ingestion is refused if a table extends across a limit of
+// the range. Memtables with entries in the range are flushed first.
 
 #include <cstdint>
 #include <optional>
@@ -21,21 +21,22 @@
 
 namespace varve {
 
-// Holds user keys without timestamps; both limits, or neither: all of the family.
+// Has user keys without timestamps as limits, or no limits, which means the whole family.
 class ReplacedRange {
  public:
-  // Makes the range. InvalidArgument: it has one limit, or does not end after it begins.
+  // Sets *result to the range. InvalidArgument: only one limit is set, or start is not before
+  // limit.
   static Status Make(const InternalKeyComparator& icmp, const RangeOpt& range,
                      std::optional<ReplacedRange>* result);
 
-  // True if all of the table is in the range.
+  // Return true if the whole table, or some key in its bounds, is in the range.
   [[nodiscard]] bool Covers(const InternalKeyComparator& icmp, const TableFacts& table) const;
   [[nodiscard]] bool Overlaps(const InternalKeyComparator& icmp, const TableFacts& table) const;
   // Sets *any if the memtable has an entry or tombstone in the range.
   Status LookInto(const InternalKeyComparator& icmp, const MemTable& mem, bool* any) const;
 
-  // Finds the version's tables to remove, with their levels: those in the range whose epoch is
-  // below `epochs_end`. InvalidArgument, naming it: such a table is partly in the range.
+  // Sets *tables to the version's tables in the range whose epochs are below `epochs_end`, with
+  // their levels. InvalidArgument: such a table is only partly in the range.
   Status FindTables(const Version& version, uint64_t epochs_end,
                     std::vector<std::pair<int, FileRef>>* tables) const;
 

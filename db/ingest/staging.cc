@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Brings files into the staging directory. A link costs nothing, but shares the file with its
-// owner, so it is made only if the options ask for it (move_files, link_files); a copy is the
-// database's alone, and may be written to. Whichever it is, its contents are durable when StageFile
-// returns; its final name becomes so with the edit.
+// Links or copies files into the staging directory. A link is cheap, but shares the file with its
+// owner, so it is made only if the options ask for it (move_files, link_files). A copy belongs to
+// the database alone, and may be written to. In both cases the contents are durable when StageFile
+// returns; the final name becomes durable with the edit.
 
 #include "db/ingest/staging.h"
 
@@ -48,12 +48,12 @@ Status RemoveLeft(FileSystem* fs, const std::string& name) {
 Status LinkFile(const DbContext& context, const std::string& source, const std::string& target) {
   FileSystem* const fs = context.fs().get();
   IOStatus s = fs->LinkFile(source, target, IOOptions(), nullptr);
-  // An earlier ingestion may, rarely, have left a file with this name.
+  // An interrupted ingestion may have left a file with this name.
   if (!s.ok() && fs->DeleteFile(target, IOOptions(), nullptr).ok()) {
     s = fs->LinkFile(source, target, IOOptions(), nullptr);
   }
   if (!s.ok()) return s;
-  // A link shares the source's bytes, and nobody knows whether their writer has synced them.
+  // The writer of the source may not have synced it.
   return fs->SyncFile(target, context.file_options(), IOOptions(), context.options().use_fsync,
                       nullptr);
 }
@@ -61,7 +61,7 @@ Status LinkFile(const DbContext& context, const std::string& source, const std::
 }  // namespace
 
 StagingWay WayOf(const IngestExternalFileOptions& options) {
-  // The number will be written into the file, so it must be a copy.
+  // The sequence number is written into the file, so it must be a copy.
   if (options.write_global_seqno || (!options.move_files && !options.link_files))
     return StagingWay::kCopy;
   return options.failed_move_fall_back_to_copy ? StagingWay::kLinkOrCopy : StagingWay::kLink;
@@ -87,7 +87,7 @@ Status StageFile(const DbContext& context, const std::string& source, const std:
   return s;
 }
 
-// Overwrites the eight bytes of the global sequence number in place; the table was copied for this
+// Overwrites the eight bytes of the global sequence number in place, so the file must be a copy
 // (WayOf).
 Status WriteSequence(const DbContext& context, const std::string& path, uint64_t offset,
                      SequenceNumber sequence) {

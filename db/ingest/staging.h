@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Brings a file from outside into the staging directory, as a hard link or as a copy. The source is
-// read, and never changed.
+// Links or copies a user's file into the staging directory. The source is never changed.
 
 #include <string>
 
@@ -18,20 +17,21 @@ enum class StagingWay : uint8_t {
   kLink,
   kLinkOrCopy,  // Copies where a link is impossible.
 };
+// Returns the way that the options ask for.
 StagingWay WayOf(const IngestExternalFileOptions& options);
 
-// Links or copies the file `source` to `target`, durably but for its name. An existing target is a
-// leftover of this database, and is removed first. After an error the target is removed, if that is
-// possible.
+// Links or copies the file `source` to `target`, and makes its contents durable, but not its name.
+// An existing target is a leftover of this database, and is removed first. After an error the
+// target is removed if possible.
 Status StageFile(const DbContext& context, const std::string& source, const std::string& target,
                  StagingWay way);
 
-// Writes the number into a file at this offset, durably.
+// Writes the sequence number into a file at this offset, durably.
 Status WriteSequence(const DbContext& context, const std::string& path, uint64_t offset,
                      SequenceNumber sequence);
 
-// Fills in the checksum of the whole file, by the database's function or the one asked for by name;
-// leaves it empty if the database keeps none.
+// Computes the checksum of the whole file by the function of that name, or by the database's own if
+// `function` is empty. Leaves it empty if the database keeps no file checksums.
 Status FillInChecksum(const DbContext& context, StagedTable* table,
                       const std::string& function = std::string());
 

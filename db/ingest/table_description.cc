@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// A foreign table is believed only as far as it is checked here. The order of checks is from cheap
-// to dear:
+// An external table is untrusted input. The checks are ordered by their cost, the cheapest first:
 //
 //     CheckProperties       written for ingestion, or by a database and allowed; comparator, family
 //     FindPointBounds       the first and the last key, from the table's ends; or
@@ -10,9 +9,10 @@
 //     InspectAll            every block and every entry, if the options ask for it, and always if
 //                           the entries keep their sequence numbers
 //
-// An external file's entries have sequence number 0, and may get one of the database's, so a
-// number in the file is Corruption. A table of a database keeps its numbers. How far its range
-// deletions reach is in that database's MANIFEST only, so it may have none.
+// The entries of a file of SstFileWriter have sequence number 0, which the ingestion may replace,
+// so another number in it is Corruption. A table of a database keeps its sequence numbers. It must
+// have no range deletions, since only the MANIFEST of that database has the bounds within which
+// they act.
 
 #include "db/ingest/table_description.h"
 
@@ -33,7 +33,7 @@ constexpr const char* kVersionProperty = "rocksdb.external_sst_file.version";
 
 using Context = TablePropertiesCollectorFactory::Context;
 
-// Returns 0 if the table was not made for ingestion.
+// Returns the version of the external-file format, or 0 if the table was not made for ingestion.
 uint32_t ExternalVersion(const TableProperties& properties) {
   const auto it = properties.user_collected_properties.find(kVersionProperty);
   if (it == properties.user_collected_properties.end() || it->second.size() != sizeof(uint32_t))
@@ -41,6 +41,7 @@ uint32_t ExternalVersion(const TableProperties& properties) {
   return DecodeFixed32(it->second.data());
 }
 
+// Describes and checks one table, by steps that each read or set a part of `table`.
 class Description {
  public:
   Description(const ColumnFamily& family, const IngestExternalFileOptions& options,
@@ -63,7 +64,7 @@ class Description {
   Status CheckProperties();
   Status CheckTimestamps() const;
   Status FindPointBounds();
-  // Takes the bounds from the file's writer.
+  // Takes the bounds from PreparedFileInfo.
   Status TakePointBounds();
   Status AddTombstoneBounds();
   Status InspectAll();
@@ -90,7 +91,7 @@ Status Description::CheckProperties() {
   }
   VARVE_RETURN_IF_ERROR(CheckTimestamps());
   const uint64_t id = properties.column_family_id;
-  // Family ids of another database mean nothing here.
+  // The family id in a table of another database is meaningless here.
   if (id != Context::kUnknownColumnFamily && id != family_.id() && !table_.db_generated) {
     return Status::InvalidArgument(
         table_.source, "was written for the column family with id " + std::to_string(id) +
@@ -107,7 +108,7 @@ Status Description::CheckProperties() {
   return Status::OK();
 }
 
-// A family whose tables leave timestamps out takes the versions of a key for one entry.
+// Checks that the table stores timestamps if the family's tables do, and strips them if they do.
 Status Description::CheckTimestamps() const {
   if (icmp_.timestamp_size() == 0) return Status::OK();
   const bool stored = table_.properties->user_defined_timestamps_persisted != 0;
@@ -134,12 +135,13 @@ Status Description::CheckKey(const Slice& internal_key) const {
   return Status::OK();
 }
 
-// The first and the last entry are read and checked; those in between only by InspectAll.
+// Sets the bounds from the first and the last entry, which are read and checked. The entries in
+// between are checked only by InspectAll.
 Status Description::FindPointBounds() {
   ReadOptions reading;
   reading.fill_cache = options_.fill_cache;
   VARVE_RETURN_IF_ERROR(table_.reader->CheckIndex(reading));
-  // Blocks at the ends of tables are no more likely to be read than others.
+  // The first and the last block are no more likely to be read again than others.
   reading.fill_cache = false;
   const auto it = table_.reader->NewIterator(reading, TableIterOptions());
   it->SeekToFirst();
@@ -171,8 +173,8 @@ Status Description::TakePointBounds() {
   return Status::OK();
 }
 
-// A range deletion widens the bounds: the table must be found for every key that it deletes. Its
-// end is exclusive, which a bound with the largest sequence number says.
+// Extends the bounds to range deletions, as reads of every deleted key must consult the table. An
+// exclusive end is expressed as a bound with the largest sequence number.
 Status Description::AddTombstoneBounds() {
   const auto& tombstones = table_.reader->tombstones();
   if (tombstones == nullptr || tombstones->empty()) return Status::OK();
@@ -196,7 +198,7 @@ Status Description::AddTombstoneBounds() {
   return Status::OK();
 }
 
-// Checks every block and every entry, by a reader that puts nothing into the block cache.
+// Checks every block and every entry, without filling the block cache.
 Status Description::InspectAll() {
   const TableCacheOptions& cache = family_.table_cache()->options();
   InspectOptions inspect;
@@ -228,8 +230,8 @@ Status Description::InspectAll() {
 
 }  // namespace
 
-// The reader is opened as for the level that is expected, and kept: it becomes the table's own if
-// the table goes there.
+// The reader is opened for the expected level, and is reused by the table cache if the table is
+// placed there.
 Status DescribeExternalTable(const ColumnFamily& family, const IngestExternalFileOptions& options,
                              StagedTable* table) {
   table->file.largest_seq = kMaxSequenceNumber;  // The number is not known yet.

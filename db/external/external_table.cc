@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Writes a program's entries into the file of a table, in order; the file is made durable, or
-// deleted.
+// Writes a program's entries into a table file, which in the end is durable or deleted.
 //
-//       Create    the file is made; if it has other names, too, this one is removed first
-//       Add       points in strictly ascending order straight into the builder; ranges are kept
-//       Finish    ranges sorted and added, then filter, index, footer; sync, close
-//       ~         without Finish the file is deleted
+//       Create creates the file; if it exists with several names, this name is removed first Add
+//       passes points, in strictly ascending order, to the builder; keeps ranges Finish adds the
+//       sorted ranges, then filter, index, footer; syncs, closes ~ deletes the file unless Finish
+//       succeeded
 //
-// Entries have the sequence number 0. Two properties of the table say that a database which takes
-// the file may give all of them one number.
+// Entries have the sequence number 0. Two properties of the table allow a database that ingests the
+// file to assign one sequence number to all of them.
 
 #include "db/external/external_table.h"
 
@@ -33,8 +32,9 @@ namespace {
 // Version of the properties of such files that allows ingestion to assign one sequence number.
 constexpr int32_t kExternalVersion = 2;
 
-// Removes only this name of a file with several, such as one that a database has ingested by a
-// link: its bytes stay under the others. File systems without links do not report them.
+// Removes the name `path` if the file has other names too, such as a table that a database has
+// ingested by a link: so the file is not overwritten under them. Does nothing on file systems that
+// do not count links.
 Status LeaveOtherNames(FileSystem* fs, const std::string& path) {
   uint64_t names = 0;
   const IOStatus counted = fs->NumFileLinks(path, IOOptions(), &names, nullptr);
@@ -61,7 +61,7 @@ Status ExternalTable::Create(const ExternalTableRequest& request,
 
   TableBuildOptions build = made->request_.build;
   PutFixed32(&build.added_properties[kExternalVersionProperty], kExternalVersion);
-  // The number 0 stands for: none is assigned yet.
+  // The number 0 means that none is assigned yet.
   PutFixed64(&build.added_properties[kExternalSequenceProperty], 0);
   VARVE_RETURN_IF_ERROR(TableBuilder::Create(build, made->file_.get(), &made->builder_));
   *table = std::move(made);
@@ -75,7 +75,7 @@ ExternalTable::~ExternalTable() {
   builder_.reset();
   if (file_ == nullptr) return;
   file_.reset();
-  // Anything left of it is no table: it has no footer.
+  // Without a footer the file is not a table.
   request_.fs->DeleteFile(request_.path, IOOptions(), nullptr).PermitUncheckedError();
 }
 
@@ -115,8 +115,8 @@ Status ExternalTable::AddWholeKey(ValueType type, const Slice& user_key, const S
   }
   if (!failed_.ok()) [[unlikely]]
     return failed_;
-  // Strictly ascending: two entries of one key would have the same number, and neither would be the
-  // newer one.
+  // Keys must be strictly ascending: two entries of one key would have the same sequence number, so
+  // neither would be newer.
   if (points_ > 0) [[likely]] {
     const Slice last = ExtractUserKey(last_key_);
     const int order =
@@ -129,11 +129,11 @@ Status ExternalTable::AddWholeKey(ValueType type, const Slice& user_key, const S
   }
   // Every entry has sequence number 0 until a database takes the file.
   last_key_.resize(user_key.size() + kInternalKeyTrailerBytes);
-  // An empty key may have no address.
+  // The data pointer of an empty key may be null, which memcpy does not allow.
   if (!user_key.empty()) [[likely]]
     std::memcpy(last_key_.data(), user_key.data(), user_key.size());
   EncodeFixed64(last_key_.data() + user_key.size(), PackSequenceAndType(0, type));
-  // The entry counts even if the builder then fails, as the file fails with it.
+  // The entry is counted even if the builder then fails, as the whole file fails with it.
   points_++;
   if (request_.build.persist_timestamps) [[likely]] {
     builder_->Add(last_key_, value);
@@ -156,7 +156,7 @@ Status ExternalTable::RefuseOrder(const Slice& user_key) const {
 
 Status ExternalTable::Fail(const Status& status) {
   VARVE_ASSERT(!status.ok());
-  // The first error stays. A table whose builder was interrupted can only be abandoned.
+  // The first error is kept. A builder that was interrupted by an exception must be abandoned.
   failed_.UpdateIfOk(status);
   builder_->Abandon();
   return failed_;
@@ -173,8 +173,8 @@ Status ExternalTable::AddTombstone(const Slice& begin, const Slice& end, const S
   if (order == 0) return Status::OK();
   VARVE_RETURN_IF_ERROR(status());
 
-  // The table gets the key as it stores keys, perhaps without a timestamp; the ends of the range
-  // are reported with it.
+  // The table stores keys with or without timestamps; ExternalSstFileInfo reports them with
+  // timestamps.
   const Slice stored = Stored(timestamp);
   Tombstone& added = tombstones_.emplace_back();
   AppendInternalKey(&added.begin, begin.ToString() + stored.ToString(), 0, kTypeRangeDeletion);
@@ -214,8 +214,7 @@ Status ExternalTable::CloseFile() {
     }
   }
   VARVE_RETURN_IF_ERROR(file_->Close());
-  // Whatever a file system has done with the bytes, a table whose footer is not at its end cannot
-  // be opened.
+  // A table can only be opened if its footer is at the end of the file, so the size is checked.
   if (file_->file_size() != builder_->FileSize()) {
     return Status::Corruption(request_.path, "the table's size is not the file's");
   }
@@ -239,8 +238,8 @@ void ExternalTable::Describe(ExternalSstFileInfo* info) const {
   info->num_entries = points_;
   info->num_range_del_entries = tombstones_.size();
   info->version = kExternalVersion;
-  // An ingestion that gets this back need not open the table to learn its bounds. With timestamps
-  // the bounds depend on more than is kept here.
+  // With PreparedFileInfo an ingestion need not read the table's bounds. With timestamps the bounds
+  // depend on more than is kept here.
   if (request_.icmp->timestamp_size() == 0) info->prepared_file_info = Prepare();
 }
 
@@ -264,7 +263,7 @@ Status ExternalTable::Finish(ExternalSstFileInfo* info) {
   VARVE_RETURN_IF_ERROR(CloseFile());
   if (checksum_ != nullptr) checksum_->Finalize();
   if (info != nullptr) Describe(info);
-  // Only now does the destructor leave the file.
+  // From here on the destructor does not delete the file.
   finished_ = true;
   return Status::OK();
 }

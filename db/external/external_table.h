@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// ExternalTable is a table that a program writes, outside of any database: one file, from its
-// creation to its last sync, and its description.
+// ExternalTable writes one table file for a program, outside of any database, and describes the
+// result.
 //
-//      Add             key order, sequence number 0          TableBuilder
-//      AddTombstone    collected, as they come in any order
-//      Finish          tombstones, properties, footer; sync; close; description
+//      Add key order, sequence number 0 TableBuilder AddTombstone collected until Finish, which
+//      sorts them Finish tombstones, properties, footer; sync; close; description
 //
-// Entries have sequence number 0. The database that ingests the table gives all of them one number,
-// which replaces that; the properties say so.
+// Entries have sequence number 0. A database that ingests the table may assign one sequence number
+// to all of them; two properties of the table allow that.
 //
-// A file without Finish is of no use, and deleted. After an error each later call returns it, so
-// that a program may check only the last status.
+// A file is deleted unless Finish succeeds. After an error that spoils the file each later call
+// returns it, so that a program may check only the last status.
 
 #include <cstdint>
 #include <memory>
@@ -29,44 +28,47 @@
 
 namespace varve {
 
-// Properties that only such tables have, not those of databases. Their values are fixed32 and
-// fixed64.
+// Names of the properties that distinguish such tables from those of databases. Their values are
+// fixed32 and fixed64.
 inline constexpr char kExternalVersionProperty[] = "rocksdb.external_sst_file.version";
 inline constexpr char kExternalSequenceProperty[] = "rocksdb.external_sst_file.global_seqno";
 
-// Says how such a table is made.
+// Describes the table to write.
 struct ExternalTableRequest {
   std::string path;
   std::shared_ptr<FileSystem> fs;
   FileOptions file_options;
   WritableFileWriter::Options writer_options;
-  FileChecksumGenFactory* checksum_factory = nullptr;  // null: no checksums of whole files
+  FileChecksumGenFactory* checksum_factory = nullptr;  // Null: no file checksum.
   bool use_fsync = false;
-  bool leaves_page_cache = true;  // Applies to its data, once it is finished.
+  bool leaves_page_cache = true;  // Drops its data from the page cache.
   // Orders the keys that are added, with their timestamps.
   const InternalKeyComparator* icmp = nullptr;
   // build.icmp orders the keys as they are stored.
   TableBuildOptions build;
 };
 
-// Thread safety: none. Ownership: what the request points to outlives it. The file is deleted by
-// the destructor unless Finish returned OK.
+// Thread safety: none. Ownership: the objects that the request points to must outlive it. The file
+// is deleted by the destructor unless Finish returned OK.
 class ExternalTable {
  public:
-  // Creates the file, in place of any other one of that name.
+  // Creates the file, replacing an existing one. InvalidArgument or NotSupported: the options
+  // cannot be used for a table.
   static Status Create(const ExternalTableRequest& request, std::unique_ptr<ExternalTable>* table);
   ~ExternalTable();
   ExternalTable(const ExternalTable&) = delete;
   ExternalTable& operator=(const ExternalTable&) = delete;
 
-  // Implement the calls of SstFileWriter, for all kinds of points.
+  // Implement the calls of SstFileWriter: points of all types, range deletions, and the end. Add
+  // requires ascending keys. Finish must be called at most once; `info` may be null.
   Status Add(ValueType type, const Slice& user_key, const Slice& timestamp, const Slice& value);
   Status AddTombstone(const Slice& begin, const Slice& end, const Slice& timestamp);
   Status Finish(ExternalSstFileInfo* info);
-  // Makes each later call return `status`, which is not OK.
+  // Makes each later call return `status`, which must not be OK, unless there is an earlier error.
+  // Returns the error.
   Status Fail(const Status& status);
 
-  // True if Finish would have nothing to write.
+  // Returns true if nothing was added.
   [[nodiscard]] bool empty() const { return points_ == 0 && tombstones_.empty(); }
   [[nodiscard]] uint64_t FileSize() const { return builder_->FileSize(); }
 
@@ -84,9 +86,9 @@ class ExternalTable {
   // Adds a point whose key includes its checked timestamp.
   Status AddWholeKey(ValueType type, const Slice& user_key, const Slice& value);
   [[nodiscard]] Status status() const { return failed_.ok() ? builder_->status() : failed_; }
-  // Returns the error for a key that does not come after the last one.
+  // Returns the error for a key that does not sort after the last one.
   Status RefuseOrder(const Slice& user_key) const;
-  // Returns the part of a timestamp that the table holds.
+  // Returns the timestamp if the table stores timestamps, or "" if it does not.
   [[nodiscard]] Slice Stored(const Slice& timestamp) const {
     return request_.build.persist_timestamps ? timestamp : Slice();
   }
@@ -94,17 +96,17 @@ class ExternalTable {
   Status AddTombstones();
   // Syncs and closes the file.
   Status CloseFile();
-  // Fills in what the caller gets to know of the table.
+  // Sets *info for the caller of Finish.
   void Describe(ExternalSstFileInfo* info) const;
-  // Returns what an ingestion of the table would otherwise have to read from it.
+  // Returns the facts that an ingestion would otherwise have to read from the table.
   std::shared_ptr<const PreparedFileInfo> Prepare() const;
 
   const ExternalTableRequest request_;
   const bool bytewise_;
-  std::unique_ptr<FileChecksumGenerator> checksum_;  // The file's, if wanted; outlives it.
+  std::unique_ptr<FileChecksumGenerator> checksum_;  // Null: no file checksum. Outlives file_.
   std::unique_ptr<WritableFileWriter> file_;
   std::unique_ptr<TableBuilder> builder_;
-  Status failed_;  // Besides errors that the builder has met.
+  Status failed_;  // The first error that is not the builder's.
 
   // First user key and last internal key of the points, with their timestamps.
   std::string first_key_;

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Wraps one table file in what a read of a column family needs: a version with the table in one
-// level, an empty memtable and a super-version over both.
+// Makes a super-version for one table file: an empty memtable, and a version with the table in L0.
 //
 //       super-version { empty memtable, version { L0: the table } }
 //
-// So a read of a file takes the paths of db/read, with their rules for merges, deletions, ranges
-// and timestamps. Nobody installs another super-version, and nothing is ever compacted.
+// So reads of a file use the code of db/read, with its handling of merges, deletions, ranges and
+// timestamps. The super-version never changes, and nothing is compacted.
 
 #include "db/external/single_table.h"
 
@@ -27,7 +26,7 @@ namespace varve {
 
 namespace {
 
-// Returns the options with defaults for pointers that an opening of a database would have set.
+// Returns the options, with defaults for null pointers as an opening of a database would set them.
 std::shared_ptr<const Options> WithDefaults(const Options& given) {
   auto options = std::make_shared<Options>(given);
   if (options->env == nullptr) options->env = Env::Default();
@@ -40,19 +39,19 @@ std::shared_ptr<const Options> WithDefaults(const Options& given) {
 
 FileRef Describe(InspectedTable* table) {
   auto file = std::make_shared<FileMetaData>();
-  // Number and epoch only have to exist: there is no other table.
+  // Number and epoch are arbitrary, as there is no other table.
   file->number = 1;
   file->size = table->file_size;
   file->smallest = table->smallest;
   file->largest = table->largest;
-  // Only the ends were read, so the smallest sequence number is unknown.
+  // Only the first and the last entry were read, so the sequence numbers are not known.
   file->smallest_seq = 0;
   file->largest_seq = kMaxSequenceNumber;
   file->epoch_number = 1;
   file->unique_id = table->unique_id;
   file->timestamps_persisted = table->timestamps_persisted;
   file->SetCounts(CountsOf(*table->properties));
-  // The metadata owns the open reader, so no cache of tables is asked.
+  // The metadata owns the open reader, so no table cache is needed.
   file->reader.store(table->reader.release(), std::memory_order_release);
   return file;
 }
@@ -94,8 +93,7 @@ Status SingleTable::OpenFile() {
 
   std::vector<std::vector<FileRef>> levels(1);
   if (inspected.empty()) {
-    // A version has no place for a table without entries, so its reader is kept beside it, for its
-    // properties.
+    // A version cannot have a table without entries; its reader is kept for the properties.
     empty_ = std::move(inspected.reader);
   } else {
     levels[0].push_back(Describe(&inspected));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// SingleTable: one table as a tree of its own, with an empty memtable over it, so that all code
-// which reads a column family can read it.
+// SingleTable makes one table file look like a column family with an empty memtable and this table,
+// so that the code that reads column families can read it.
 
 #include <memory>
 #include <string>
@@ -15,8 +15,7 @@
 
 namespace varve {
 
-// Thread safety: all methods from any thread. Ownership: shared by the reader and its iterators;
-// borrows the options' pointers.
+// Thread-safe. Ownership: shared by the reader and its iterators; borrows the options' pointers.
 class SingleTable final : public SuperVersionSource {
  public:
   // Opens a table file. Errors name the path.
@@ -27,11 +26,11 @@ class SingleTable final : public SuperVersionSource {
   SingleTable& operator=(const SingleTable&) = delete;
 
   SuperVersion* AcquireSuperVersion() override;
-  // All entries are visible, whatever their sequence number.
+  // Returns the largest number, so that all entries are visible.
   SequenceNumber VisibleSequence() override { return kMaxSequenceNumber; }
   uint64_t SuperVersionNumber() const override { return super_version_->number(); }
 
-  // Returns the tree that has only this table.
+  // Returns the super-version that has only this table.
   [[nodiscard]] const SuperVersion& super_version() const { return *super_version_; }
   [[nodiscard]] const TableReader& reader() const { return *reader_; }
   [[nodiscard]] const InternalKeyComparator& icmp() const { return icmp_; }
@@ -48,7 +47,7 @@ class SingleTable final : public SuperVersionSource {
   const InternalKeyComparator icmp_;
   SuperVersion* super_version_ = nullptr;  // Holds one reference.
   const TableReader* reader_ = nullptr;    // Owned by the super-version.
-  std::unique_ptr<TableReader> empty_;     // A table without entries, which no version has.
+  std::unique_ptr<TableReader> empty_;     // Set instead for a table without entries.
 };
 
 }  // namespace varve

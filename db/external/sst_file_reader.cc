@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Implements SstFileReader: the calls of a database, over a tree of one table.
+// Implements SstFileReader: the read calls of a database on a super-version of one table.
 //
-// A reader has one table and no database: there are no blob files, no snapshots but those that a
-// program names, and the whole table is visible without one.
+// There is no database, so there are no blob files, and without a snapshot in ReadOptions all
+// entries are visible.
 
 #include "varve/sst_file_reader.h"
 
@@ -29,19 +29,20 @@ namespace varve {
 
 namespace {
 
-// Name for the missing family in messages.
+// Stands for the name of the family in messages.
 constexpr char kFamilyName[] = "of the table file";
 
 Status NotOpen() {
   return Status::InvalidArgument("SstFileReader: no file is open");
 }
 
-// Without a snapshot everything is visible, whatever numbers the file's entries have.
+// Returns the snapshot's sequence number, or the largest one, so that everything is visible without
+// a snapshot.
 SequenceNumber SequenceOf(const ReadOptions& options) {
   return options.snapshot != nullptr ? options.snapshot->GetSequenceNumber() : kMaxSequenceNumber;
 }
 
-// Shows a table's own iterator as a public one.
+// Presents the iterator of a table as a public one, with internal keys.
 class RawIterator final : public Iterator {
  public:
   explicit RawIterator(std::shared_ptr<SingleTable> table) : table_(std::move(table)) {
@@ -71,8 +72,8 @@ class RawIterator final : public Iterator {
   Status status() const override { return refused_.ok() ? source_->status() : refused_; }
 
  private:
-  // Comparators read a trailer behind the user's key without looking at the length, so a target
-  // without one is refused.
+  // Returns true if the target is long enough for an internal key, as comparators do not check
+  // that. Otherwise sets refused_.
   bool Takes(const Slice& target) {
     refused_ = target.size() >= kInternalKeyTrailerBytes + table_->icmp().timestamp_size()
                    ? Status::OK()
@@ -92,14 +93,14 @@ class RawIterator final : public Iterator {
 struct SstFileReader::Rep {
   explicit Rep(const Options& given) : options(given) {}
 
-  // Returns an error if there is no table, or the options do not fit it.
+  // Returns an error if no file is open, or if the timestamp of the options does not fit the table.
   Status Check(const ReadOptions& read_options) const {
     if (table == nullptr) return NotOpen();
     return CheckReadTimestamp(read_options, table->super_version(), kFamilyName);
   }
   void MultiGet(const ReadOptions& read_options, const std::vector<Slice>& keys,
                 PinnableSlice* values, Status* statuses) const;
-  // Adds the file's name to the error of a reference to a blob file, which lacks it.
+  // Returns the status with the file's name, which errors of references to blob files lack.
   Status OfTable(const Status& s) const {
     const bool may_lack = s.IsNotSupported() || s.IsCorruption();
     if (!may_lack || s.ToString().find(table->path()) != std::string::npos) return s;
@@ -173,8 +174,8 @@ Status SstFileReader::Get(const ReadOptions& options, const Slice& key, Pinnable
                                             /*skip_memtables=*/true));
   if (lookup.state() == PointLookup::State::kFound) return Status::OK();
   if (lookup.state() == PointLookup::State::kReference) {
-    // A table of a database may refer to blob files, which are not here: this gives the error that
-    // says so.
+    // The value is in a blob file of the table's database, which cannot be read here: this returns
+    // the error.
     const Status s = ReadReference(options, super_version, lookup, value);
     value->Reset();
     return rep_->OfTable(s);
@@ -217,8 +218,8 @@ void SstFileReader::MayMatch(const ReadOptions& options, const Slice* keys, size
   std::fill_n(results, num_keys, true);
   if (rep_->table == nullptr) return;
   const InternalKeyComparator& icmp = rep_->table->icmp();
-  // The largest timestamp: a filter knows keys without it, but the lookup needs one of the right
-  // size.
+  // Filters have keys without timestamps, but the lookup needs a timestamp of the right size: the
+  // largest one.
   const std::string newest = icmp.FirstUserKey("");
   const ReadTimestamp as_of =
       newest.empty() ? ReadTimestamp() : ReadTimestamp{&icmp, Slice(newest)};
@@ -227,7 +228,7 @@ void SstFileReader::MayMatch(const ReadOptions& options, const Slice* keys, size
     results[i] = rep_->table->reader().KeyMayMatch(options, lookup);
   }
 } catch (...) {
-  std::fill_n(results, num_keys, true);  // Nothing is known of them.
+  std::fill_n(results, num_keys, true);  // Any key may match.
 }
 
 std::unique_ptr<Iterator> SstFileReader::NewTableIterator() {

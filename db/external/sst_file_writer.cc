@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Implements SstFileWriter: it turns options into a table's, and writes one file after the other.
+// Implements SstFileWriter: converts options to those of a table, and writes one file at a time.
 //
-// The writer keeps options as a database would have them, so that its tables differ from a
-// database's only in their properties. It can write several files, one after the other; each has a
-// number, from which its unique id follows together with the session.
+// Options are used as a database would, so that the tables differ from a database's only in their
+// properties. The files of a writer are numbered; a table's unique id is made of the writer's
+// session and this number.
 
 #include "varve/sst_file_writer.h"
 
@@ -27,14 +27,14 @@ namespace varve {
 
 namespace {
 
-// The name that RocksDB gives as the database of such tables.
+// The database id that RocksDB stores in such tables.
 constexpr char kDbId[] = "SST Writer";
 
 Env* EnvOf(const Options& options) {
   return options.env != nullptr ? options.env : Env::Default();
 }
 
-// Sets the compression of tables of the last level, where such files mostly go.
+// Sets the compression of the last level, to which such files usually go.
 void SetCompression(const Options& options, TableBuildOptions* build) {
   build->compression_opts = options.compression_opts;
   if (options.bottommost_compression != kDisableCompressionOption) {
@@ -55,19 +55,20 @@ struct SstFileWriter::Rep {
   Rep(const EnvOptions& given_env_options, const Options& given, const Comparator* comparator,
       ColumnFamilyHandle* family, bool invalidate_page_cache, Env::IOPriority io_priority);
 
-  // Checks both comparators.
+  // Returns NotSupported if timestamps cannot be left out with this comparator.
   Status CheckComparator() const;
   TableBuildOptions MakeBuildOptions() const;
   ExternalTableRequest MakeRequest(const std::string& path, Temperature temperature) const;
-  // Runs `step` on the open file and returns its result; an exception stays the file's error.
+  // Runs `step` on the open file and returns its result. An exception becomes the error of all
+  // later calls for this file.
   template <typename Step>
   Status Run(Step step) {
     if (table == nullptr) [[unlikely]]
       return Status::InvalidArgument("SstFileWriter: no file is open");
     try {
       return step(*table);
-      // An exception, of a collector for example, leaves the builder in an unknown state: the file
-      // is lost, and every later call says why.
+      // An exception, of a collector for example, leaves the builder in an unknown state, so the
+      // file cannot be continued.
     } catch (...) {
       return table->Fail(CaughtException());
     }
@@ -78,7 +79,7 @@ struct SstFileWriter::Rep {
   const bool invalidate_page_cache;
   const Env::IOPriority io_priority;
   const InternalKeyComparator icmp;
-  // Orders keys without timestamps, if those are left out; else null.
+  // Orders keys without timestamps; null unless the table leaves them out.
   std::unique_ptr<const InternalKeyComparator> order_without_timestamp;
   uint32_t family_id = TablePropertiesCollectorFactory::Context::kUnknownColumnFamily;
   std::string family_name;
@@ -87,7 +88,7 @@ struct SstFileWriter::Rep {
 
   uint64_t files_opened = 0;
   uint64_t finished_bytes = 0;
-  std::unique_ptr<ExternalTable> table;  // null: no file is open
+  std::unique_ptr<ExternalTable> table;  // Null: no file is open.
 };
 
 SstFileWriter::Rep::Rep(const EnvOptions& given_env_options, const Options& given,
@@ -101,8 +102,8 @@ SstFileWriter::Rep::Rep(const EnvOptions& given_env_options, const Options& give
       session_id(NewSessionId(EnvOf(given))),
       host_name(HostNameForTables(given)) {
   if (!options.persist_user_defined_timestamps && icmp.timestamp_size() != 0) {
-    // The table orders bare keys, so only comparators are possible for which that order is known:
-    // the built-in ones.
+    // The table orders keys without timestamps, and that order is known only for built-in
+    // comparators.
     const Comparator* const bare = ComparatorWithoutTimestamp(icmp.user_comparator());
     if (bare != nullptr) {
       order_without_timestamp = std::make_unique<InternalKeyComparator>(bare);
@@ -129,7 +130,8 @@ TableBuildOptions SstFileWriter::Rep::MakeBuildOptions() const {
   build.icmp = &icmp;
   if (order_without_timestamp != nullptr) {
     build.icmp = order_without_timestamp.get();
-    // The table names the comparator with timestamps, since the family that takes it has that one.
+    // The table stores the name of the comparator with timestamps, which the family that ingests it
+    // has.
     build.comparator_name = icmp.user_comparator()->Name();
     build.persist_timestamps = false;
   }
@@ -249,13 +251,13 @@ Status SstFileWriter::DeleteRange(const Slice& begin_key, const Slice& end_key,
 }
 
 Status SstFileWriter::Finish(ExternalSstFileInfo* file_info) {
-  // The file stays open, so that something may still be added.
+  // The file stays open, so entries can still be added.
   if (rep_->table != nullptr && rep_->table->empty()) {
     return Status::InvalidArgument("SstFileWriter::Finish: nothing was added to the file");
   }
   const Status s = rep_->Run([&](ExternalTable& table) { return table.Finish(file_info); });
   if (s.ok()) rep_->finished_bytes = rep_->table->FileSize();
-  // Whatever the result, the next Open may come; a file that failed is deleted here.
+  // After any result another file may be opened. A file that failed is deleted here.
   rep_->table.reset();
   return s;
 }

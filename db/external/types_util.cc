@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Implements the calls that make and parse internal keys.
+// Implements the public functions that make and parse internal keys.
 
 #include "varve/utilities/types_util.h"
 
@@ -28,7 +28,7 @@ Status GetInternalKeyForSeek(const Slice& user_key, const Comparator* comparator
                              std::string* buf) {
   VARVE_RETURN_IF_ERROR(CheckUserKey(user_key, comparator, buf));
   std::string key;
-  // The largest number sorts before all entries of the key.
+  // The largest sequence number sorts before all entries of the key.
   AppendInternalKey(&key, user_key, kMaxSequenceNumber, kValueTypeForSeek);
   *buf = std::move(key);
   return Status::OK();
@@ -38,7 +38,7 @@ Status GetInternalKeyForSeekForPrev(const Slice& user_key, const Comparator* com
                                     std::string* buf) {
   VARVE_RETURN_IF_ERROR(CheckUserKey(user_key, comparator, buf));
   std::string key;
-  // The smallest number and type sort behind all entries of the key.
+  // The smallest sequence number and type sort after all entries of the key.
   AppendInternalKey(&key, user_key, 0, kValueTypeForSeekForPrev);
   *buf = std::move(key);
   return Status::OK();

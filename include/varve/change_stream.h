@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Change streams read the writes of a database from a named, persistent position on. Not in
-// RocksDB, whose DB::GetUpdatesSince has no position.
+// Change streams read the writes of a database, starting at a named, persistent position
+// (DB::OpenChangeStream). RocksDB has none: its DB::GetUpdatesSince stores no position.
 
 #include <cstdint>
 #include <optional>
@@ -20,15 +20,15 @@ struct ChangeStreamOptions {
   // 10,000 positions; a stream for another one is refused with InvalidArgument.
   std::string name;
 
-  // First sequence number to read. 0: the position's; for a new position, the first one written
-  // after the call. For an existing position it must not be before an acknowledged one.
+  // First sequence number to read. 0 means that of the position or, for a new position, the first
+  // one written after the call. For an existing position it must not be less than the position.
   SequenceNumber from = 0;
 
-  // Creates a missing position. False: NotFound.
+  // If true, a missing position is created; otherwise the call returns NotFound.
   bool create_if_missing = true;
 
-  // Returns only records that survive a power failure. Writes without `sync` are then returned
-  // after a later sync of the log.
+  // If true, only records that survive a power failure are returned. Writes without `sync` are then
+  // returned after a later sync of the log.
   bool durable_only = false;
 
   // Limits of a new position: of the bytes of logs retained only for it, and of the seconds without
@@ -55,13 +55,15 @@ struct ChangeRecord {
   };
 
   Kind kind = Kind::kNothing;
-  // Both inclusive. A batch with only log data has no sequence number: `last` is `first` - 1.
+  // First and last sequence number of the batch or gap, both inclusive. A batch with only log data
+  // (PutLogData) has no sequence number: `last` is `first` - 1.
   SequenceNumber first = 0;
   SequenceNumber last = 0;
   Gap gap = Gap::kNotLogged;
-  // For kNotLogged: names of the column families that may have these numbers, by name; no other
-  // has, unless it was dropped. A family is named if it wrote anything without the log at about
-  // that time. Unset if an earlier opening of the database wrote them, as that is not stored.
+  // For kNotLogged: names of the column families that may have these numbers, in alphabetical
+  // order; no other family has, unless it was dropped. A family is named if it wrote anything
+  // without the log at about that time. Unset if an earlier opening of the database wrote them, as
+  // that is not stored.
   std::optional<std::vector<std::string>> families;
   WriteBatch batch;
 };
@@ -89,10 +91,10 @@ class ChangeStream {
   // no processor time, and writers pay nothing. Closing the database ends the wait with an error.
   virtual Status WaitNext(uint64_t timeout_micros, ChangeRecord* record) = 0;
 
-  // Moves the position behind `last`, which must have been returned. With `durably` the position is
-  // in the MANIFEST when the call returns; otherwise it is stored when logs can be deleted, and
-  // when the stream is destroyed. InvalidArgument: `last` has not been returned. The position never
-  // moves back.
+  // Moves the position to `last` + 1. `last` must have been returned by Next or WaitNext. With
+  // `durably` the position is in the MANIFEST when the call returns; otherwise it is stored when
+  // logs can be deleted, and when the stream is destroyed. InvalidArgument: `last` has not been
+  // returned. The position never moves back.
   virtual Status Acknowledge(SequenceNumber last, bool durably = false) = 0;
 
   // Returns the first sequence number that is not acknowledged.

@@ -35,20 +35,20 @@ struct IngestExternalFileArg {
   // Recorded as the temperature of the files.
   Temperature file_temperature = Temperature::kUnknown;
 
-  // ExternalSstFileInfo::prepared_file_info of each file, or none; null for a file without. Spares
-  // the reads that find the bounds of the file. Used until the call returns, not owned.
-  // InvalidArgument if the number is wrong, or one is of another file.
+  // ExternalSstFileInfo::prepared_file_info of each file, or no elements. It saves the reads that
+  // find the bounds of the file; null if a file has none. Not owned, and not used after the call.
+  // InvalidArgument: the number of elements is wrong, or one belongs to another file.
   std::vector<const PreparedFileInfo*> file_infos;
 
   // The files replace what the column family holds in this range; all of it if neither limit is
-  // given. Only whole tables are replaced. InvalidArgument if a table or a file reaches over a
-  // limit, if only one limit is given, or with snapshot_consistency.
+  // given. Only whole tables are replaced. InvalidArgument: a table or a file extends across a
+  // limit, only one limit is given, or snapshot_consistency is set.
   std::optional<RangeOpt> atomic_replace_range;
 };
 
-// Files staged by DB::PrepareFileIngestion, for one commit. Deleting it aborts what is not
-// committed. It may outlive the database; closing the database aborts it, and later calls return
-// ShutdownInProgress. Used by one thread at a time.
+// Files staged by DB::PrepareFileIngestion, for one commit. Destroying the handle aborts the
+// ingestion unless it was committed. It may outlive the database; closing the database aborts it,
+// and later calls return ShutdownInProgress. Used by one thread at a time.
 //
 // DB::CommitFileIngestionHandles returns InvalidArgument, with the other handles still prepared, if
 // a handle is null, of another database, given twice, or was committed or aborted before, or if two

@@ -52,7 +52,7 @@ struct ConfigOptions;
 
 // Reason for a compaction. The numbering is RocksDB's, for programs that store or print reasons.
 enum class CompactionReason : int {
-  // A structure that no event has filled has this value.
+  // The default, before an event has set the reason.
   kUnknown = 0,
   // L0 has as many files as level0_file_num_compaction_trigger says.
   kLevelL0FilesNum,
@@ -100,13 +100,13 @@ VARVE_EXPORT const char* GetCompactionReasonString(CompactionReason reason);
 
 // Reason for a flush. The numbering is RocksDB's, for programs that store or print reasons.
 enum class FlushReason : int {
-  // Memtables that an opening has filled from logs were written.
+  // An opening wrote the memtables that it had filled from logs.
   kOthers = 0x00,
-  // A call of GetLiveFiles, a checkpoint, an export or a backup needs the data in files.
+  // GetLiveFiles, a checkpoint, an export or a backup needs the data in files.
   kGetLiveFiles = 0x01,
   // The database is closed, and no log has this data.
   kShutDown = 0x02,
-  // A file is ingested into a range that a memtable has keys of.
+  // A file is ingested whose key range overlaps a memtable.
   kExternalFileIngestion = 0x03,
   // A call of CompactRange includes data in memory.
   kManualCompaction = 0x04,
@@ -228,7 +228,7 @@ enum class FileOperationType {
   // Written bytes were made durable by WritableFile::Sync, or by Fsync.
   kSync,
   kFsync,
-  // The write-back of a range was started.
+  // Write-back of a range of the file to the device was started.
   kRangeSync,
   // Bytes were written at the end, or with direct I/O at an offset.
   kAppend,
@@ -295,8 +295,8 @@ struct IOErrorInfo {
   FileOperationType operation;
   // Path of the file.
   std::string file_path;
-  // Bytes that the operation was asked to read or write; 0 if it moves none. The next field is the
-  // position in the file at which it began.
+  // Bytes that the operation was asked to read or write, and its offset in the file; 0 if it has
+  // none.
   size_t length;
   uint64_t offset;
 };
@@ -585,9 +585,9 @@ struct RecoveryInfo {
   // changed.
   Status status;
 
-  // Logs. Dropped bytes are those from the first damage in a log on that were not replayed, as far
-  // as countable: after a crash, the incomplete end of the newest log.
-  // Log files read, records of them that were replayed into memtables, and their bytes.
+  // Number of logs that were read, number and bytes of their records that were replayed into
+  // memtables, and bytes that were not replayed, from the first damage in a log on, as far as they
+  // can be counted. After a crash the latter are the incomplete end of the newest log.
   uint64_t logs_read = 0;
   uint64_t records_replayed = 0;
   uint64_t bytes_replayed = 0;

@@ -2,9 +2,9 @@
 #pragma once
 
 // Descriptions of a database's files, returned by DB::GetLiveFilesMetaData,
-// DB::GetColumnFamilyMetaData, DB::GetLiveFilesStorageInfo and Checkpoint::ExportColumnFamily.
-// They are copies: files may be gone, or have other levels, by the time they are looked at. Sizes
-// are in bytes.
+// DB::GetColumnFamilyMetaData, DB::GetLiveFilesStorageInfo and Checkpoint::ExportColumnFamily. They
+// are copies: by the time they are read, files may be deleted, or be in other levels. Sizes are in
+// bytes.
 
 #include <cstddef>
 #include <cstdint>
@@ -25,11 +25,11 @@ struct FileStorageInfo {
   std::string directory;
   // Number in the file's name; 0 if it has none.
   uint64_t file_number = 0;
-  // The file's kind, which its name says.
+  // Type of the file, as its name indicates.
   FileType file_type = kTempFile;
   // Size in bytes.
   uint64_t size = 0;
-  // The placement with which the file was written, as far as the MANIFEST knows it.
+  // Temperature with which the file was written, if the MANIFEST has it.
   Temperature temperature = Temperature::kUnknown;
   // Checksum of the whole file, as bytes; empty if it is not known
   // (DBOptions::file_checksum_gen_factory).
@@ -52,19 +52,20 @@ struct LiveFileStorageInfo : public FileStorageInfo {
 struct SstFileMetaData : public FileStorageInfo {
   SstFileMetaData() { file_type = kTableFile; }
 
-  // Smallest and largest sequence number of the table's entries; both 0 for a table whose entries
-  // are older than every snapshot and have lost their numbers.
+  // Smallest and largest sequence number of the table's entries; both 0 if compactions have set all
+  // of them to 0, as no snapshot needs them.
   SequenceNumber smallest_seqno = 0;
   SequenceNumber largest_seqno = 0;
-  // Bounds as user keys, with timestamps if the comparator has them. A range deletion that ends the
-  // table has an exclusive end.
+  // Smallest and largest user key, with timestamps if the comparator has them. If a range deletion
+  // ends the table, the largest key is exclusive.
   std::string smallestkey;
   std::string largestkey;
   // Always 0, as reads are not sampled.
   uint64_t num_reads_sampled = 0;
   // True if the table is an input of a running compaction.
   bool being_compacted = false;
-  // Entries and deletions (of keys and ranges) in the table; 0 if its counts are not known.
+  // Numbers of all entries and of deletions (of keys and ranges) in the table; 0 if they are not
+  // known.
   uint64_t num_entries = 0;
   uint64_t num_deletions = 0;
   // Number of the oldest blob file that the table refers to; 0 if it refers to none.
@@ -80,7 +81,8 @@ struct SstFileMetaData : public FileStorageInfo {
   std::string name;
   std::string db_path;
 
-  // Internal keys: user key, sequence number, kind. Set only by Checkpoint::ExportColumnFamily.
+  // Bounds as internal keys (user key, sequence number, type). Set only by
+  // Checkpoint::ExportColumnFamily.
   std::string smallest;
   std::string largest;
 };
@@ -149,7 +151,7 @@ struct ColumnFamilyMetaData {
   size_t file_count = 0;
   // Name of the column family.
   std::string name;
-  // All levels from L0 on, also empty ones.
+  // All levels from L0 on, including empty ones.
   std::vector<LevelMetaData> levels;
 
   // Bytes and number of all blob files, and their descriptions by ascending number.

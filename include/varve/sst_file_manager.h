@@ -27,16 +27,17 @@ class VARVE_EXPORT SstFileManager {
  public:
   virtual ~SstFileManager() = default;
 
-  // Limits the bytes of all tables; 0, the default: no limit. A flush or compaction that reaches
-  // the limit puts its database into an error state with subcode kSpaceLimit, and writes fail until
-  // there is space, or a higher limit, and DB::Resume or an automatic attempt succeeds. Meanwhile
-  // DeleteFilesInRanges and DropColumnFamily work and free space; CompactRange and CompactFiles
-  // fail. A compaction that might exceed the limit while it runs is not started.
+  // Limits the bytes of all tables; 0, the default, means no limit. A flush or compaction that
+  // reaches the limit puts its database into an error state with subcode kSpaceLimit, and writes
+  // fail until there is space, or a higher limit, and DB::Resume or an automatic attempt succeeds.
+  // Meanwhile DeleteFilesInRanges and DropColumnFamily work and free space; CompactRange and
+  // CompactFiles fail. A compaction that might exceed the limit while it runs is not started.
   virtual void SetMaxAllowedSpaceUsage(uint64_t max_allowed_space) = 0;
   // Sets the bytes that each compaction must leave free beyond its output. Default: 0.
   virtual void SetCompactionBufferSize(uint64_t compaction_buffer_size) = 0;
+  // Returns true if there is a limit and the tables have reached it.
   virtual bool IsMaxAllowedSpaceReached() = 0;
-  // Like IsMaxAllowedSpaceReached, counting also what running compactions may write.
+  // Like IsMaxAllowedSpaceReached, but counts also the bytes that running compactions may write.
   virtual bool IsMaxAllowedSpaceReachedIncludingCompactions() = 0;
 
   // Returns the bytes of all tracked tables, without those waiting for deletion.
@@ -46,10 +47,11 @@ class VARVE_EXPORT SstFileManager {
 
   // Rate in bytes per second of deleting obsolete tables: they are renamed to end with ".trash",
   // and a thread deletes them piece by piece, so that one large deletion does not keep a disk busy.
-  // DestroyDB waits for that. 0 or less: they are deleted at once.
+  // DestroyDB waits for that. With 0 or less, they are deleted at once.
   virtual int64_t GetDeleteRateBytesPerSecond() = 0;
   virtual void SetDeleteRateBytesPerSecond(int64_t delete_rate) = 0;
-  // While waiting files exceed this share of the tables, an open database deletes files at once.
+  // While the bytes of files waiting for deletion exceed this share of those of the tables, an open
+  // database deletes files at once.
   virtual double GetMaxTrashDBRatio() = 0;
   virtual void SetMaxTrashDBRatio(double ratio) = 0;
   // Returns the bytes of files waiting for deletion.
@@ -60,8 +62,8 @@ class VARVE_EXPORT SstFileManager {
   virtual void SetStatisticsPtr(const std::shared_ptr<Statistics>& stats) = 0;
 };
 
-// The caller owns the result and shares it with databases. Files that still wait when the last of
-// them releases it are deleted when their database is opened again.
+// Returns a new manager, which the caller owns and shares with databases. Files that still wait for
+// deletion when the last owner releases it are deleted when their database is opened again.
 //
 // `env` and `fs`: location of the files; a null `fs` means the Env's. `info_log` may be nullptr.
 // `trash_dir` is ignored. `delete_existing_trash`: files left by an earlier process are deleted at

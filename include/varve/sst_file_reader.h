@@ -26,8 +26,8 @@ namespace varve {
 // Shows what a database with only this table would show: the newest visible version of each key,
 // operands merged by the options' merge_operator, deletions and range deletions applied. For a
 // table that a database has ingested, sequence numbers are those in the file, 0 unless
-// write_global_seqno was set. If a database has cut a table to a part of its range, all of it is
-// shown, as only the MANIFEST has that range.
+// write_global_seqno was set. If a database uses only a part of the table's key range, the reader
+// still shows all of it, as only the MANIFEST has that range.
 //
 // The options must have the comparator with which the table was written. Reads use env,
 // table_factory, comparator, prefix_extractor, merge_operator, statistics, info_log,

@@ -73,17 +73,17 @@ struct ExternalSstFileInfo {
   // Format version of such files, which is 2.
   int32_t version = 0;
 
-  // Spares an ingestion some reading: give it as one of IngestExternalFileArg::file_infos, as long
-  // as the file does not change. Null with a comparator that has timestamps.
+  // Pass it in IngestExternalFileArg::file_infos to save reads of the file during its ingestion, as
+  // long as the file does not change. Null with a comparator that has timestamps.
   std::shared_ptr<const PreparedFileInfo> prepared_file_info;
 };
 
 // Point entries must come in strictly ascending order of the comparator; range deletions come in
 // any order, and may overlap. A range deletion never hides a point entry of the same file.
 //
-// The table's codec is the options' bottommost_compression, if set, else the last of
-// compression_per_level, else compression; CompressionOptions::parallel_threads threads compress
-// beside the caller's. The options' table_factory, comparator, prefix_extractor,
+// The table is compressed with the options' bottommost_compression if it is set, else with the last
+// of compression_per_level, else with compression. CompressionOptions::parallel_threads threads
+// compress beside the caller's. The options' table_factory, comparator, prefix_extractor,
 // table_properties_collector_factories, env, rate_limiter and file_checksum_gen_factory are used as
 // by a database.
 //
@@ -154,8 +154,8 @@ class VARVE_EXPORT SstFileWriter {
   // Returns the bytes written to the file so far, its size when finished. 0 before the first Open.
   uint64_t FileSize();
 
-  // True if these are properties of a file written by an SstFileWriter of this library or of
-  // RocksDB.
+  // Returns true if the properties are those of a file written by an SstFileWriter of this library
+  // or of RocksDB.
   static bool CreatedBySstFileWriter(const TableProperties& properties);
 
  private:

@@ -61,32 +61,32 @@ struct BatchResult {
 // its commit.
 //
 // Used by one thread at a time. While it exists, logs that it has not read are kept. It may outlive
-// the DB, and is not valid then.
+// the DB; it is not valid then.
 class TransactionLogIterator {
  public:
   struct ReadOptions {
     ReadOptions() = default;
     explicit ReadOptions(bool verify_checksums) : verify_checksums_(verify_checksums) {}
 
-    // Advisory: checksums are always compared.
+    // Has no effect: checksums are always verified.
     bool verify_checksums_ = true;
   };
 
   TransactionLogIterator() = default;
   virtual ~TransactionLogIterator() = default;
 
-  // False if there is no batch; see status().
+  // Returns true if there is a current batch; otherwise status() has the reason.
   virtual bool Valid() = 0;
 
   // Moves to the next batch. If the iterator is not valid and its status is OK or TryAgain, checks
   // again for one; after another status nothing changes.
   virtual void Next() = 0;
 
-  // OK: there is a batch, or all visible ones have been returned. TryAgain: a visible one cannot be
-  // read yet (manual_wal_flush, or a log that failed). NotFound: no log has the next sequence
-  // numbers, as they were written without a log, or their log was deleted; the message has the
-  // first and the last. A new iterator can be made after them. Other errors are those of reading
-  // the log.
+  // Returns the state of the iteration. OK: there is a batch, or all visible ones have been
+  // returned. TryAgain: a visible batch cannot be read yet (manual_wal_flush, or a log that
+  // failed). NotFound: no log has the next sequence numbers, as they were written without a log, or
+  // their log was deleted; the message has the first and the last. A new iterator can be made after
+  // them. Other errors are those of reading the log.
   virtual Status status() = 0;
 
   // Returns a copy of the current batch and its first sequence number. Requires Valid().

@@ -13,7 +13,7 @@ namespace varve {
 using WalFile = LogFile;
 // Owns the descriptions of all log files, the oldest first.
 using VectorWalPtr = VectorLogPtr;
-// Walks the batches of the log (DB::GetUpdatesSince).
+// Iterates over the batches of the log (DB::GetUpdatesSince).
 using WalIterator = TransactionLogIterator;
 
 }  // namespace varve

@@ -19,9 +19,9 @@
 
 namespace varve {
 
-// Answers how much memory databases and caches hold, for programs that have several of them.
-// Thread-safe. The types overlap: unflushed memtables are among all memtables, and caches may hold
-// what DBOptions::write_buffer_manager charges to them.
+// Computes how much memory several databases and caches hold. Thread-safe. The types overlap:
+// unflushed memtables are among all memtables, and caches may hold what
+// DBOptions::write_buffer_manager charges to them.
 class VARVE_EXPORT MemoryUtil {
  public:
   enum UsageType : int {
@@ -33,7 +33,7 @@ class VARVE_EXPORT MemoryUtil {
     kTableReadersTotal = 2,
     // Bytes in use in the caches (Cache::GetUsage).
     kCacheTotal = 3,
-    // The number of types. It is no type itself.
+    // Number of types; not a type itself.
     kNumUsageTypes = 4,
   };
 

@@ -55,10 +55,10 @@ struct VARVE_EXPORT RepairReport {
   // True if nothing is wrong: an opening succeeds in every recovery mode, and every block of every
   // table is sound. Then the repair changes nothing at all.
   bool healthy = false;
-  // MANIFEST from which the repair starts; empty: there is none that can be used.
+  // Name of the MANIFEST from which the repair starts; empty if none can be used.
   std::string manifest;
-  // Damage of that MANIFEST; empty: none. If it is damaged, tables that it does not know count as
-  // live, unless it has deleted them.
+  // Damage of that MANIFEST; empty if there is none. If it is damaged, tables that it does not name
+  // count as live, unless it has deleted them.
   std::string manifest_damage;
   // Names of the column families in the order of their ids.
   std::vector<std::string> families;
@@ -92,9 +92,9 @@ struct VARVE_EXPORT RepairReport {
 // - Tables stay at their levels as far as the MANIFEST can be read. Tables that it does not know go
 //   above them; if sequence numbers do not tell which data is newer, all tables of the family are
 //   merged into one run.
-// - A missing table is searched for in lost/ too. If it is nowhere, it is given up and noted there:
-//   a later repair that finds it takes it back, together with the deletions made since, unless it
-//   is no longer known which data is newer.
+// - A missing table is searched for in lost/ too. If it is not found, the database continues
+//   without it, and lost/ records that. A later repair that finds the table restores it, together
+//   with the deletions made since, unless it is no longer known which data is newer.
 // - Where the MANIFEST does not tell which part of a log a column family has in tables, merge
 //   operands whose sequence numbers a compaction has set to 0 are applied a second time.
 // - A missing wal_dir is created.

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// An acknowledgement moves the position in memory at once. The MANIFEST gets it before a log is
-// released that a crash might need: logs stay from the MANIFEST's position on.
+// An acknowledgement moves the position in memory at once. Before a log is released the position is
+// stored in the MANIFEST, since after a crash the logs from the MANIFEST's position on are needed.
 //
-// Three positions ascend: what is stored in the MANIFEST, what the user has acknowledged, and what
-// the reader has given out. Logs stay from the first one on; after a crash the stream begins there,
-// and gives out again what lies between. `needed_` remembers from which log a reader would have to
-// begin for a given number, as a position has to name one.
+// There are three positions, in ascending order: the one stored in the MANIFEST, the one that the
+// user has acknowledged, and the one up to which the reader has returned records. Logs are kept
+// from the first one on; after a crash the stream begins there. A position also names the log in
+// which a reader has to begin; `needed_` has that log for each sequence number from the position
+// on.
 
 #include "db/follow/change_stream.h"
 
@@ -27,11 +28,11 @@ namespace varve {
 namespace {
 
 constexpr size_t kStreamNameBytesMax = 256;
-// A reader that has just run out of records looks again after this: a busy writer has made more by
-// then, and need not wake it.
+// A reader that has just run out of records looks again after this time: a busy writer has written
+// more by then, and need not wake the reader.
 constexpr std::chrono::nanoseconds kNap = std::chrono::microseconds(20);
-// Sleep until what is there is looked at again if it could not be read yet: not all of the reasons
-// wake.
+// Longest sleep if visible records could not be read yet, since not every event that makes them
+// readable wakes the reader.
 constexpr std::chrono::nanoseconds kLongestSleepBehind = std::chrono::milliseconds(10);
 constexpr std::chrono::nanoseconds kLongestSleep = std::chrono::hours(1);
 constexpr uint64_t kLongestWaitMicros = uint64_t{365} * 24 * 3600 * 1000 * 1000;
@@ -44,7 +45,7 @@ Status ExpiredStream(const ChangePosition& position) {
                              "and open a new one, with a copy of the database");
 }
 
-// Returns unix seconds, or 0 if there is no clock; a position that was last moved at 0 does not
+// Returns seconds since 1970, or 0 if the clock fails. A position that was last moved at 0 does not
 // expire by time.
 uint64_t SecondsNow(const Engine& engine) {
   int64_t time = 0;
@@ -53,8 +54,8 @@ uint64_t SecondsNow(const Engine& engine) {
              : 0;
 }
 
-// Logs the position in the MANIFEST. Returns the stream's expiry instead, with nothing stored, if
-// it expired before the mutex was taken: a stored position would hide that its logs are gone.
+// Writes the position to the MANIFEST. If it has expired meanwhile, stores nothing and returns
+// Expired, since a stored position would hide that its logs are gone.
 Status Store(Engine* engine, const ChangePosition& position) {
   DbLock lock(&engine->state.mu);
   ChangePosition now;
@@ -67,8 +68,8 @@ Status Store(Engine* engine, const ChangePosition& position) {
 // Thread safety: none, except that the position may expire at any time.
 class NamedStream final : public ChangeStream {
  public:
-  // The caller has claimed the position. The stream gives it back at its end if Begin or Resume has
-  // succeeded; otherwise the caller does.
+  // Requires that the caller has claimed the position. The destructor releases the claim if Begin
+  // or Resume has succeeded; otherwise the caller must.
   NamedStream(std::shared_ptr<Engine> engine, ChangePosition position, SequenceNumber from,
               const ChangeStreamOptions& options)
       : engine_(std::move(engine)),
@@ -85,9 +86,10 @@ class NamedStream final : public ChangeStream {
     engine_->state.positions.GiveBack(position_.name);
   }
 
-  // Starts a new position; it is in the MANIFEST afterwards.
+  // Starts a new position, and stores it in the MANIFEST.
   Status Begin();
-  // Continues an existing position. Numbers before `from` are acknowledged.
+  // Continues an existing position at `from`, and acknowledges the numbers before. An error leaves
+  // the stored position as it was.
   Status Resume(SequenceNumber from);
 
   Status Next(ChangeRecord* record) override try { return ReadNext(record); } catch (...) {
@@ -102,48 +104,47 @@ class NamedStream final : public ChangeStream {
   // Returns Expired if the position has expired.
   Status CheckNotExpired() const;
   // Adds the families that may have unlogged writes in the gap; leaves record->families unset if
-  // that is not known.
+  // they are not known.
   void NameFamilies(const UpdateReader::Update& gap, ChangeRecord* record);
   // Notes that a reader which begins at `first` needs the logs from `log` on.
   void NoteNeeded(SequenceNumber first, uint64_t log) {
     if (needed_.back().second != log) needed_.emplace_back(first, log);
   }
-  // True if something visible has not been read.
+  // Returns true if a visible record has not been read.
   bool IsBehind() const { return reader_.position() <= engine_->state.versions->last_sequence(); }
   // Moves the position in memory: everything before `next` is acknowledged.
   void MoveTo(SequenceNumber next);
-  // Stores the position in the MANIFEST, and then releases older logs.
+  // Stores the position in the MANIFEST, and then allows the deletion of older logs.
   Status Save();
 
   const std::shared_ptr<Engine> engine_;
   ChangePosition position_;
-  // True once the position may be given back by the destructor.
+  // True once the destructor has to release the claim.
   bool begun_ = false;
   uint64_t stored_log_ = 0;  // The MANIFEST's log and position.
   SequenceNumber stored_next_ = 0;
   // The last number that Next has given out, in a batch or in a gap.
   SequenceNumber given_out_;
   UpdateReader reader_;
-  // These are what the reader gave last. While pending_ is true, Next has not passed it on yet.
+  // The reader's last result. While pending_ is true, it was not returned to the user yet.
   UpdateReader::Met met_ = UpdateReader::Met::kNothing;
   UpdateReader::Update update_;
   bool pending_ = false;
-  // A reader that begins at the first number needs the logs from the second on; both ascend. The
-  // first entry is at or before the position.
+  // Pairs of a sequence number and a log: a reader that begins at the number needs the logs from
+  // this one on. Both ascend. The first number is at or before the position.
   std::deque<std::pair<SequenceNumber, uint64_t>> needed_;
 };
 
 Status NamedStream::Begin() {
-  // The list of positions keeps all logs from deletion meanwhile, so none of those that are looked
-  // at can go.
+  // The list of positions keeps all logs from deletion meanwhile.
   VARVE_RETURN_IF_ERROR(reader_.Start());
   if (reader_.begins_late()) {
     return Status::NotFound("change stream '" + position_.name + "'",
                             "the log that had sequence number " + std::to_string(position_.next) +
                                 " is not there any more");
   }
-  // The position is known to need this log only now that the reader has found the first record.
-  // Until here the list of positions kept all logs for it.
+  // Only now, when the reader has found the first record, is it known which logs the position
+  // needs. Until here the list of positions kept all logs for it.
   position_.log = reader_.OldestLogNeeded();
   needed_.emplace_back(position_.next, position_.log);
   engine_->state.positions.Move(position_.name, position_.next, position_.log,
@@ -153,16 +154,13 @@ Status NamedStream::Begin() {
   return s;
 }
 
-// Continues at the position that the MANIFEST has, or at `from` if that differs. An error leaves
-// the stored position as it was.
 Status NamedStream::Resume(SequenceNumber from) {
   VARVE_RETURN_IF_ERROR(CheckNotExpired());
   stored_log_ = position_.log;
   stored_next_ = position_.next;
   needed_.emplace_back(position_.next, position_.log);
   VARVE_RETURN_IF_ERROR(reader_.Start());
-  // An opening that has lost the logs has not told it yet, so the stream says so itself, with the
-  // same error.
+  // The logs were lost, but the position is not marked as expired yet. The error is the same.
   if (reader_.begins_late()) {
     ChangePosition lost = position_;
     lost.first_lost = position_.next;
@@ -187,7 +185,7 @@ Status NamedStream::CheckNotExpired() const {
 
 void NamedStream::NameFamilies(const UpdateReader::Update& gap, ChangeRecord* record) {
   DbLock lock(&engine_->state.mu);
-  // An earlier opening wrote these numbers, and with it went the knowledge whose they are.
+  // An earlier opening used these numbers, and which families did so is not stored.
   if (gap.first < engine_->state.families_known_from) return;
   record->families.emplace();
   for (const auto& [id, family] : engine_->state.families.all()) {
@@ -196,22 +194,21 @@ void NamedStream::NameFamilies(const UpdateReader::Update& gap, ChangeRecord* re
   std::ranges::sort(*record->families);
 }
 
-// The expiry is checked before and after the reading: a record that was read from a log which is
-// being removed must not be given out. After an error nothing was given out, and the next call
-// gives the same record.
+// Checks the expiry before and after reading, as a record must not be returned that was read from a
+// log while it was deleted. After an error the next call returns the same record.
 Status NamedStream::ReadNext(ChangeRecord* record) {
   if (record == nullptr) return Status::InvalidArgument("change stream: the place is null");
   *record = ChangeRecord();
   VARVE_RETURN_IF_ERROR(CheckNotExpired());
-  // The reader is not asked again while what it gave last was not passed on, as for lack of memory.
+  // A pending result, which an error kept from being returned, comes first.
   if (!pending_) met_ = reader_.Next(&update_);
   pending_ = met_ == UpdateReader::Met::kBatch || met_ == UpdateReader::Met::kGap;
   const UpdateReader::Update& update = update_;
-  // If the position expired meanwhile, its logs may have been overwritten.
+  // If the position expired meanwhile, its logs may have been reused.
   VARVE_RETURN_IF_ERROR(CheckNotExpired());
   switch (met_) {
     case UpdateReader::Met::kNothing:
-      // Logs before this one are not needed any more, if all is acknowledged.
+      // Logs before this one are not needed any more if everything is acknowledged.
       NoteNeeded(given_out_ + 1, reader_.OldestLogNeeded());
       if (position_.next == given_out_ + 1) MoveTo(position_.next);
       return Status::OK();
@@ -222,8 +219,8 @@ Status NamedStream::ReadNext(ChangeRecord* record) {
     case UpdateReader::Met::kBatch:
       record->kind = ChangeRecord::Kind::kBatch;
       record->batch = WriteBatch(update.batch.ToString());
-      // A reader that has to begin anew at this number needs that log. An acknowledgement up to
-      // there will then release those before it.
+      // A reader that begins at this number needs that log, so an acknowledgement up to there
+      // releases those before it.
       NoteNeeded(update.first, update.log);
       break;
     case UpdateReader::Met::kGap:
@@ -239,23 +236,23 @@ Status NamedStream::ReadNext(ChangeRecord* record) {
   return Status::OK();
 }
 
-// Looks, naps once, and then sleeps until a writer signals, until there is a record or the time is
-// over. OK with a record of kind kNothing says that the time is over.
+// Tries to read, sleeps shortly, tries again, and then sleeps until a writer signals. Returns OK
+// with kNothing when the time is over.
 Status NamedStream::WaitNext(uint64_t timeout_micros, ChangeRecord* record) {
   using std::chrono::nanoseconds;
   const auto end = std::chrono::steady_clock::now() +
                    std::chrono::microseconds(std::min(timeout_micros, kLongestWaitMicros));
   WakeSignal& updates = engine_->state.updates;
   for (bool napped = false;; napped = true) {
-    // The signal is armed before the look, so that a write that becomes visible between the look
-    // and the sleep ends the sleep at once.
+    // The signal is armed before reading, so that a write that becomes visible between the read and
+    // the sleep ends the sleep at once.
     const uint32_t round = napped ? updates.Arm() : 0;
     VARVE_RETURN_IF_ERROR(Next(record));
     if (record->kind != ChangeRecord::Kind::kNothing) return Status::OK();
     const nanoseconds left = end - std::chrono::steady_clock::now();
     if (left <= nanoseconds::zero()) return Status::OK();
-    // The first look and a short sleep are cheaper than arming the signal: while records keep
-    // coming, no writer has to wake this thread.
+    // A read and a short sleep are cheaper than arming the signal: while records keep arriving, no
+    // writer has to wake this thread.
     if (!napped) {
       std::this_thread::sleep_for(std::min(left, kNap));
       continue;
@@ -266,15 +263,15 @@ Status NamedStream::WaitNext(uint64_t timeout_micros, ChangeRecord* record) {
 }
 
 void NamedStream::MoveTo(SequenceNumber next) {
-  // The last entry that does not lie behind the position says which log it needs.
+  // The last entry at or before the position has the log that it needs.
   while (needed_.size() > 1 && needed_[1].first <= next) needed_.pop_front();
   position_.next = next;
   position_.log = needed_.front().second;
   engine_->state.positions.Move(position_.name, next, position_.log, SecondsNow(*engine_));
 }
 
-// Numbers up to `last` are acknowledged in memory at once. An error of storing leaves that so, and
-// the next call tries again.
+// Acknowledges in memory first. If storing fails, the acknowledgement in memory stays, and the next
+// call tries to store it again.
 Status NamedStream::Acknowledge(SequenceNumber last, bool durably) try {
   if (last > given_out_) {
     return Status::InvalidArgument(
@@ -283,22 +280,22 @@ Status NamedStream::Acknowledge(SequenceNumber last, bool durably) try {
   }
   VARVE_RETURN_IF_ERROR(CheckNotExpired());
   if (last >= position_.next) MoveTo(last + 1);
-  // An acknowledgement is stored without being asked for only if it releases a log. Otherwise each
-  // of them would cost a write to the MANIFEST.
+  // Unless `durably` is set, an acknowledgement is stored only if it releases a log, as each store
+  // is a write to the MANIFEST.
   const bool must = durably ? stored_next_ != position_.next : stored_log_ != position_.log;
   return must ? Save() : Status::OK();
 } catch (...) {
   return CaughtException();
 }
 
-// Does nothing if the MANIFEST has the position already. After an error the stored one still
-// counts, and the logs stay from there on.
+// Does nothing if the MANIFEST has the position already. After an error the stored position is
+// unchanged, and the logs from there on are kept.
 Status NamedStream::Save() {
   if (stored_next_ == position_.next && stored_log_ == position_.log) return Status::OK();
   const OpenCall call(&engine_->lifecycle);
   if (!call.inside()) return engine_->lifecycle.CheckOpen();
-  // The MANIFEST comes first. If the logs were released first, a crash in between would leave a
-  // position whose logs are gone.
+  // The MANIFEST is written before logs are released: after a crash in between, no position may
+  // lack its logs.
   VARVE_RETURN_IF_ERROR(Store(engine_.get(), position_));
   stored_next_ = position_.next;
   stored_log_ = position_.log;
@@ -316,8 +313,8 @@ Status CheckStreamOptions(const Engine& engine, const ChangeStreamOptions& optio
   return Status::OK();
 }
 
-// Makes a position that does not exist yet. From Add on the list keeps all logs for it, so nothing
-// that it needs goes before Begin knows its log. A failure removes it again.
+// Creates a position and its stream. From Add on the list of positions keeps all logs, until Begin
+// knows which ones the position needs. A failure removes the position again.
 Status MakePosition(const std::shared_ptr<Engine>& engine, const ChangeStreamOptions& options,
                     std::unique_ptr<ChangeStream>* stream) {
   const SequenceNumber written = engine->state.versions->last_sequence();
@@ -326,15 +323,15 @@ Status MakePosition(const std::shared_ptr<Engine>& engine, const ChangeStreamOpt
   position.next = options.from == 0 ? written + 1 : options.from;
   position.max_bytes = options.max_retained_bytes;
   position.max_seconds = options.max_idle_seconds;
-  // A position beyond the newest number would pass over writes that are still to come.
+  // A position beyond the next number would skip writes that are still to come.
   if (position.next > written + 1) {
     return Status::NotFound("OpenChangeStream: sequence number " + std::to_string(options.from) +
                             " is not written yet; the last one is " + std::to_string(written));
   }
   const uint64_t now = SecondsNow(*engine);
   VARVE_RETURN_IF_ERROR(engine->state.positions.Add(position, engine->state.logs.get(), now));
-  // The stream begins behind what is written now. The number is read only now that no log can be
-  // deleted: with an earlier one, the logs of writes in between might be gone.
+  // The stream begins after the last write. The number is read again now that no log can be
+  // deleted, since logs of writes before Add might be gone.
   if (options.from == 0) position.next = engine->state.versions->last_sequence() + 1;
   Status s = Guarded([&] {
     auto made = std::make_unique<NamedStream>(engine, position, position.next, options);
@@ -350,8 +347,8 @@ Status MakePosition(const std::shared_ptr<Engine>& engine, const ChangeStreamOpt
   return s;
 }
 
-// Continues a position that the caller has claimed, at `options.from` if that is given; what lies
-// before it counts as acknowledged.
+// Continues a position that the caller has claimed, at `options.from` if that is set; everything
+// before it is acknowledged.
 Status ResumePosition(const std::shared_ptr<Engine>& engine, const ChangeStreamOptions& options,
                       const ChangePosition& position, std::unique_ptr<ChangeStream>* stream) {
   const SequenceNumber from = options.from == 0 ? position.next : options.from;
@@ -371,8 +368,7 @@ Status ResumePosition(const std::shared_ptr<Engine>& engine, const ChangeStreamO
 
 }  // namespace
 
-// A position that exists is claimed and continued; one that does not is made, if the options ask
-// for that.
+// Claims and continues an existing position, or creates a missing one if the options allow that.
 Status OpenNamedStream(const std::shared_ptr<Engine>& engine, const ChangeStreamOptions& options,
                        std::unique_ptr<ChangeStream>* stream) {
   if (stream == nullptr) return Status::InvalidArgument("OpenChangeStream: the place is null");
@@ -380,8 +376,7 @@ Status OpenNamedStream(const std::shared_ptr<Engine>& engine, const ChangeStream
   ChangePosition position;
   Status s = engine->state.positions.Claim(options.name, &position);
   if (s.ok()) {
-    // The claim is this call's until a stream exists, and is given back after any failure, an
-    // exception included.
+    // Until a stream exists this call has the claim, and must release it after any failure.
     s = Guarded([&] { return ResumePosition(engine, options, position, stream); });
     if (!s.ok()) engine->state.positions.GiveBack(options.name);
     return s;
@@ -390,12 +385,12 @@ Status OpenNamedStream(const std::shared_ptr<Engine>& engine, const ChangeStream
   return MakePosition(engine, options, stream);
 }
 
-// Fails with Busy while a stream has the position. After an error the position is still there.
+// Returns Busy while a stream has the position. After an error the position still exists.
 Status DropNamedStream(Engine* engine, const std::string& name) {
   ChangePosition position;
   VARVE_RETURN_IF_ERROR(engine->state.positions.Claim(name, &position));
-  // The MANIFEST forgets the position first. If that fails it is as before, and may be claimed
-  // again.
+  // The position is removed from the MANIFEST first. If that fails, it is unchanged and can be
+  // claimed again.
   position.dropped = true;
   Status s = Guarded([&] { return Store(engine, position); });
   if (s.ok()) {

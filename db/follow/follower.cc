@@ -14,13 +14,13 @@ namespace varve {
 
 namespace {
 
-// A century, so that times do not overflow.
+// Longest sleep, a century, so that times do not overflow.
 constexpr uint64_t kMillisMost = uint64_t{100} * 365 * 24 * 3600 * 1000;
 
 }  // namespace
 
 void Follower::Start() {
-  // Then the program alone decides, by TryCatchUpWithPrimary.
+  // Without a period, the program calls TryCatchUpWithPrimary.
   if (engine_->context.options().follower_refresh_catchup_period_ms == 0) return;
   VARVE_ASSERT(!thread_.joinable());
   thread_ = std::thread([this] { Run(); });
@@ -32,7 +32,7 @@ void Follower::Stop() {
     stopping_ = true;
     stop_.SignalAll();
   }
-  // Close and the destructor may both come here; the second one waits for the first and finds
+  // Close and the destructor may both call Stop; the second one waits for the first and finds
   // nothing to join.
   MutexLock lock(&joining_);
   if (thread_.joinable()) thread_.join();
@@ -46,8 +46,8 @@ bool Follower::Sleep(uint64_t millis) {
     if (stopping_) return false;
     const uint64_t now = context.MonotonicMicros();
     if (now >= end) return true;
-    // The time is that of the Env's clock, which the sleep does not follow; so the thread looks
-    // once a second.
+    // The deadline is one of the Env's clock, which may differ from the clock of the wait, so it is
+    // checked once a second.
     stop_.WaitFor(std::min<uint64_t>(end - now, 1000 * 1000));
   }
 }
@@ -58,11 +58,11 @@ void Follower::Run() {
   while (Sleep(engine_->context.options().follower_refresh_catchup_period_ms)) CatchUp();
 }
 
-// Makes one round of attempts, each as a call of its own, so that Close waits for at most one.
+// Each attempt is a call of its own, so that Close waits for at most one.
 void Follower::CatchUp() {
   const DBOptions& options = engine_->context.options();
-  // An attempt fails when the leader is faster, or its files cannot be reached for a moment. After
-  // the last one the next period brings the next round; readers see the old state meanwhile.
+  // An attempt fails when the leader is faster, or its files cannot be accessed for a moment. Until
+  // an attempt of a later period succeeds, readers see the old state.
   const uint64_t attempts = std::max<uint64_t>(options.follower_catchup_retry_count, 1);
   for (uint64_t attempt = 1;; attempt++) {
     const Status s = Guarded([this] {

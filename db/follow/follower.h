@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Makes a secondary a follower: a thread that lets it catch up every so often.
+// Follower runs a thread that makes a secondary catch up periodically.
 //
-// The thread enters the engine as a call for each attempt, so it ends by itself when the database
-// closes, and Close waits for an attempt like for any call.
+// Each attempt is a public call of the engine, so Close waits for it, and no attempt is made after
+// it.
 
 #include <cstdint>
 #include <thread>
@@ -19,23 +19,25 @@ class Secondary;
 // Thread safety: any thread may call Stop; Start comes before all other calls.
 class Follower {
  public:
-  // Both are borrowed, and outlive the follower.
+  // Both are borrowed, and must outlive the follower.
   Follower(Engine* engine, Secondary* secondary) : engine_(engine), secondary_(secondary) {}
   ~Follower() { Stop(); }
   Follower(const Follower&) = delete;
   Follower& operator=(const Follower&) = delete;
 
-  // Starts the thread; called once. Does nothing if the options ask for no period.
+  // Starts the thread; must be called at most once. Does nothing if
+  // follower_refresh_catchup_period_ms is 0.
   void Start();
-  // Waits for the end of the attempt that is under way. May be called repeatedly.
+  // Stops the thread, and waits for a running attempt. May be called repeatedly.
   void Stop();
 
  private:
   // Calls CatchUp periodically until Stop, on thread_.
   void Run();
-  // Makes one round of attempts; errors are only logged.
+  // Makes attempts until one succeeds, at most follower_catchup_retry_count; errors are only
+  // logged.
   void CatchUp();
-  // Returns false if it is to stop.
+  // Returns false, possibly early, if Stop was called.
   bool Sleep(uint64_t millis);
 
   Engine* const engine_;

@@ -20,7 +20,7 @@ std::string NameIn(const std::string& path) {
   return path.substr(path.rfind('/') + 1);
 }
 
-// True for blob files, too, which the leader deletes as it does tables.
+// Returns true for tables and blob files, and sets *number.
 bool IsTable(const std::string& name, uint64_t* number) {
   FileType type = kTempFile;
   return ParseFileName(name, number, &type) && (type == kTableFile || type == kBlobFile);
@@ -34,7 +34,7 @@ LinkedTables::LinkedTables(const std::shared_ptr<FileSystem>& fs, std::string di
 Status LinkedTables::Open(const std::shared_ptr<FileSystem>& fs, const std::string& directory,
                           std::shared_ptr<LinkedTables>* tables) {
   VARVE_RETURN_IF_ERROR(MakeDirectoryDurably(fs.get(), directory));
-  // In a database's directory the sweep below would delete its tables.
+  // SweepLeftovers would delete the tables of a database.
   if (fs->FileExists(CurrentFileName(directory), IOOptions(), nullptr).ok()) {
     return Status::InvalidArgument(
         directory, "is to be the directory of a follower, and is that of a database");
@@ -59,7 +59,7 @@ Status LinkedTables::SweepLeftovers() {
   std::vector<std::string> names;
   VARVE_RETURN_IF_ERROR(target()->GetChildren(directory_, IOOptions(), &names, nullptr));
   uint64_t number = 0;
-  // The lock is held, so no other process uses links here: those that are left are a dead one's.
+  // The lock is held, so no other process uses the links.
   for (const std::string& name : names) {
     if (IsTable(name, &number)) VARVE_RETURN_IF_ERROR(Unlink(name));
   }
@@ -82,13 +82,14 @@ void LinkedTables::TellNotLinked(const std::string& path, const IOStatus& why) {
           path.c_str(), directory_.c_str(), why.ToString().c_str());
 }
 
-// Holds the lock over the calls, so that of two openings of one table one makes the link.
+// Holds mu_ during the calls of the file system, so that concurrent openings of one table create
+// the link once.
 bool LinkedTables::Link(const std::string& path, const std::string& name) {
   const std::string own = directory_ + "/" + name;
   IOStatus s;
   {
     MutexLock lock(&mu_);
-    // The leader may have been restored from a copy, and uses the number for another file now.
+    // A leader that was restored from a copy may use the number for another file now.
     if (links_.contains(name)) {
       const bool replaced =
           target()->FileExists(path, IOOptions(), nullptr).ok() && !IsSameFile(target(), path, own);
@@ -101,8 +102,8 @@ bool LinkedTables::Link(const std::string& path, const std::string& name) {
       return true;
     }
   }
-  // A missing table is an error that the opening below reports. Any other reason, as another file
-  // system, is no error: the table is opened where it is.
+  // A missing table is reported when it is opened. After any other error, such as links between
+  // file systems, the table is opened in the leader's directory.
   if (!IsMissing(s)) TellNotLinked(path, s);
   return false;
 }
@@ -118,7 +119,6 @@ IOStatus LinkedTables::NewRandomAccessFile(const std::string& path, const FileOp
   return target()->NewRandomAccessFile(directory_ + "/" + name, options, result, dbg);
 }
 
-// Removes the links to all other tables. A failure is only logged.
 void LinkedTables::KeepOnly(const std::set<uint64_t>& numbers) {
   std::vector<std::string> unneeded;
   {
@@ -128,8 +128,8 @@ void LinkedTables::KeepOnly(const std::set<uint64_t>& numbers) {
       if (!IsTable(name, &number) || !numbers.contains(number)) unneeded.push_back(name);
     }
   }
-  // Deleting is I/O and happens without the lock. A link stays in the set until it is gone, so that
-  // a failure is tried again.
+  // Links are deleted without the mutex, as that is I/O. A link stays in the set until it is
+  // deleted, so that a failure is retried.
   for (const std::string& name : unneeded) {
     const IOStatus s = Unlink(name);
     if (!s.ok()) {

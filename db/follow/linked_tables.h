@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The directory of a follower: a file system that opens tables of the leader through hard links in
-// it, so that they stay when the leader deletes them.
+// LinkedTables is the file system through which a follower opens the leader's tables: it hard-links
+// each table into the follower's directory, so that it stays readable after the leader has deleted
+// it. Invariants:
 //
-// 1. Only names in the follower's directory are made and removed, and only those of tables.
-// 2. A table is opened through a link that is the leader's file: if the leader has another file of
-//    that name by now, the link is replaced. If it has none any more, the link is that file.
-// 3. The links go when no version that is alive has their tables, with this object, and with the
-//    next one for the directory, if a process has died.
+// 1. Only names in the follower's directory are created and removed, and only those of tables and
+//    blob files.
+// 2. A link is the leader's file of that name. If the leader has another file of that name now, the
+//    link is replaced when the table is opened; if the leader has none any more, the link is kept.
+// 3. A link is removed when no live version has its table, and at the latest by the destructor or,
+//    after a crash, by the next Open of the directory.
 // 4. The directory is locked, so that no other follower removes the links.
 
 #include <cstdint>
@@ -25,12 +27,12 @@
 
 namespace varve {
 
-// Thread safety: all methods from any thread; an opening of a table does not overlap a KeepOnly
-// that leaves it out.
+// Thread-safe, but a table must not be opened concurrently with a KeepOnly that does not name it.
 class LinkedTables final : public FileSystemWrapper {
  public:
-  // Makes the directory if it is missing, locks it, and removes links that were left in it.
-  // Returns InvalidArgument if it contains a database.
+  // Creates the directory if it is missing, locks it, and removes links that a crash has left in
+  // it. InvalidArgument: it contains a database. Otherwise returns an I/O error, for example if the
+  // lock is held.
   static Status Open(const std::shared_ptr<FileSystem>& fs, const std::string& directory,
                      std::shared_ptr<LinkedTables>* tables);
   ~LinkedTables() override;
@@ -43,18 +45,19 @@ class LinkedTables final : public FileSystemWrapper {
                                std::unique_ptr<FSRandomAccessFile>* result,
                                IODebugContext* dbg) override;
 
-  // Removes the links to all tables but these, by their numbers. Best effort.
+  // Removes the links to all tables except those with these numbers. Errors are only logged.
   void KeepOnly(const std::set<uint64_t>& numbers);
 
  private:
   LinkedTables(const std::shared_ptr<FileSystem>& fs, std::string directory);
 
-  // Removes links that a process left when it ended.
+  // Removes links that an earlier process has left.
   Status SweepLeftovers();
-  // Returns true if the link to the table at `path` exists afterwards.
+  // Links the table at `path`. Returns true if the link exists afterwards.
   bool Link(const std::string& path, const std::string& name);
   IOStatus Unlink(const std::string& name);
-  // Logs once that a table could not be linked: then it may vanish while it is read.
+  // Logs, once per object, that a table could not be linked, so the leader's deletion of it may
+  // fail reads.
   void TellNotLinked(const std::string& path, const IOStatus& why);
 
   const std::string directory_;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// A log that is read may move at any time: from the live ones into the archive, and from there
-// away. Every look-up tries the live place first and then the archive, in the direction of the
-// move, so that it does not miss a log that moves meanwhile.
+// A log may be moved to the archive, and then be deleted, at any time. Every look-up tries the log
+// directory first and then the archive, in the direction of the move, so that it does not miss a
+// log that is moved meanwhile.
 
 #include "db/follow/log_files.h"
 
@@ -27,7 +27,7 @@ Status LogIsMissing(const std::string& path) {
 }  // namespace
 
 Status LogFiles::List(std::vector<uint64_t>* numbers) const {
-  // Live logs are listed first: one that moves meanwhile is found there or in the archive.
+  // Live logs are listed first: one that is moved meanwhile is found there or in the archive.
   const std::vector<uint64_t> live = engine_.state.logs->ListWithLeaving();
   std::vector<uint64_t> archived;
   VARVE_RETURN_IF_ERROR(LogArchive(engine_.context).List(&archived));
@@ -58,10 +58,8 @@ Status LogFiles::Open(uint64_t number, std::unique_ptr<wal::LogTail>* tail) cons
   return IsMissing(s) ? LogIsMissing(path) : Status(s);
 }
 
-// Asks the log set first. A log that is in the archive, or is on its way there, is described by its
-// file.
 Status LogFiles::View(uint64_t number, LogSet::LogView* view, bool* settled) const {
-  // A log that the set no longer knows does not change any more: its size is that of the file, and
+  // A log that is not in the log set any more does not change: its size is that of the file, and
   // all of it counts as synced.
   const bool in_use = engine_.state.logs->View(number, view) && view->number == number;
   if (settled != nullptr) *settled = !in_use;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Finds the logs that can be read beside their writer: those that the database still has, and those
-// in its archive.
+// LogFiles finds and opens the logs of an open database: its live ones and those in its archive.
 
 #include <cstdint>
 #include <memory>
@@ -18,21 +17,20 @@ namespace varve {
 
 struct Engine;
 
-// A log that a LogHold keeps stays where it is; any other may go at any time. Thread safety: any
-// thread.
+// A log may be archived or deleted at any time unless a LogHold keeps it. Thread-safe.
 class LogFiles {
  public:
-  // `engine` is borrowed and outlives this object.
+  // `engine` is borrowed and must outlive this object.
   explicit LogFiles(Engine* engine) : engine_(*engine) {}
 
-  // Lists all numbers, ascending.
+  // Sets *numbers to those of all logs, ascending.
   Status List(std::vector<uint64_t>* numbers) const;
   // Sets *next to the number of the first log after this one, or to 0 if there is none.
   Status After(uint64_t number, uint64_t* next) const;
   // Opens a log. Returns NotFound if it no longer exists.
   Status Open(uint64_t number, std::unique_ptr<wal::LogTail>* tail) const;
-  // Sets *view to what is known of the log now. *settled, which may be null, is set to true if that
-  // will not change any more.
+  // Sets *view to the current state of the log. Sets *settled, unless it is null, to true if this
+  // state will not change any more. NotFound: the log no longer exists.
   Status View(uint64_t number, LogSet::LogView* view, bool* settled = nullptr) const;
 
  private:

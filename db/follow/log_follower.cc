@@ -3,12 +3,12 @@
 // Reads the logs of a running writer in order. The difficulty is the end of a log: the writer may
 // be about to add to it, may have begun the next one, or may have lost the end in a crash. A log is
 // left only when the next one has a record, since the writer switches logs only when the old one is
-// complete; the old log is then read once more, because records may have come between the last look
-// and the switch.
+// complete; the old log is then read once more, because records may have been added between the
+// last read and the switch.
 //
-// Whether the end that was read is the real end is told by the next log's predecessor record, by
-// the next sequence number, or, in doubt, by a second look at the MANIFEST, which names newer
-// tables if a log came and went unseen.
+// The next log's predecessor record, or the next sequence number, shows whether the end that was
+// read is the real end. If neither does, the MANIFEST is read again: it names newer tables if a
+// whole log was written and deleted meanwhile.
 
 #include "db/follow/log_follower.h"
 
@@ -27,14 +27,14 @@ namespace varve {
 
 namespace {
 
-// Returns false if there is no whole record, or *status says why nothing can be read.
+// Returns true if there is a whole record. Sets *status if the log cannot be read.
 bool NextRecord(wal::LogTail* tail, Slice* record, Status* status) {
   const wal::LogTail::Met met = tail->Next(UINT64_MAX, record);
   if (met == wal::LogTail::Met::kError) *status = tail->status();
   return met == wal::LogTail::Met::kRecord;
 }
 
-// Size of batches that are inserted together; they are copied out of the log's buffer.
+// Bytes of batches that are inserted together, after they were copied out of the log's buffer.
 constexpr size_t kChunkBytes = 256 << 10;
 
 }  // namespace
@@ -67,8 +67,7 @@ LogFollower::~LogFollower() = default;
 
 // No other thread uses the replay's versions.
 void LogFollower::NoteNeeds(ManifestReplay* replay) VARVE_NO_THREAD_SAFETY_ANALYSIS {
-  // Families that this process has not opened need nothing here, whatever logs the primary keeps
-  // for them.
+  // Families that this process has not opened need no logs here.
   log_numbers_.clear();
   needed_ = UINT64_MAX;
   for (const auto& [id, family] : replay->families()) {
@@ -76,7 +75,7 @@ void LogFollower::NoteNeeds(ManifestReplay* replay) VARVE_NO_THREAD_SAFETY_ANALY
     log_numbers_[id] = family.versions->log_number;
     needed_ = std::min(needed_, family.versions->log_number);
   }
-  // A family with nothing in memory needs no log, and its own number may lag behind.
+  // A family without data in memory needs no log, though its own log number may be lower.
   needed_ = std::max(needed_, replay->min_log_number_to_keep());
   sections_.ForgetCommitted(needed_);
   const uint64_t kept = std::min(needed_, sections_.OldestLog());
@@ -97,7 +96,7 @@ Status LogFollower::ListLogs(std::vector<uint64_t>* logs) const {
   return Status::OK();
 }
 
-// Logs below those of the families may hold prepared transactions, as at an opening
+// Logs older than those that families need may have prepared transactions, as at an opening
 // (log_recovery.cc).
 Status LogFollower::FindFirst(const std::vector<uint64_t>& logs, ManifestReplay* replay,
                               uint64_t* first) const {
@@ -111,8 +110,8 @@ Status LogFollower::FindFirst(const std::vector<uint64_t>& logs, ManifestReplay*
     *first = kept != 0 ? kept : *oldest;
     return Status::OK();
   }
-  // A MANIFEST of another program may not say which logs it keeps for prepared transactions. Then
-  // each is looked through.
+  // A MANIFEST of another program may not name the logs that it keeps for prepared transactions, so
+  // the logs are searched.
   for (auto log = oldest; log != logs.end() && *log < *first; ++log) {
     bool has_sections = false;
     VARVE_RETURN_IF_ERROR(HasSections(context.fs().get(), context.LogFileOptions(),
@@ -142,8 +141,8 @@ Status LogFollower::ReadOn(ManifestReplay* replay) {
   if (tail_ == nullptr) VARVE_RETURN_IF_ERROR(FindFirst(logs, replay, &first));
   for (;;) {
     if (tail_ != nullptr) VARVE_RETURN_IF_ERROR(Drain());
-    // The list was made before the current log was read on: whatever comes behind it in the list
-    // began later.
+    // The list was made before the current log was read, so later logs in it began before its end
+    // was reached.
     const auto next = tail_ != nullptr ? std::ranges::upper_bound(logs, tail_->number())
                                        : std::ranges::lower_bound(logs, first);
     if (next == logs.end()) return Status::OK();
@@ -158,30 +157,29 @@ Status LogFollower::ReadOn(ManifestReplay* replay) {
     Slice record;
     if (!NextRecord(tail.get(), &record, &s)) {
       VARVE_RETURN_IF_ERROR(s);
-      // It has no record yet, or never will: another log may come after it.
+      // It has no record yet, or will never have one: in the latter case another log follows.
       if (std::next(next) == logs.end()) return Status::OK();
       logs.erase(next);
       continue;
     }
     if (tail_ != nullptr) VARVE_RETURN_IF_ERROR(Drain());
     VARVE_RETURN_IF_ERROR(CheckFollows(record, *next));
-    // The record was read only to know that the log has begun, and is read again as the first one
-    // of its log.
+    // The record was only read to see that the log has begun. The next Drain reads it again.
     tail->PutBack();
     MoveTo(std::move(tail));
   }
 }
 
-// Compares where the current log ended with what the next one says. The end is the real one, or it
-// is missing, which is Corruption; if the next log does not tell, that is an error once, so that
-// the MANIFEST is read again.
+// Compares the end of the current log with the next log's predecessor record. Corruption: the end
+// is missing. If there is no such record and the sequence numbers have a gap, returns an error the
+// first time, so that the MANIFEST is read again.
 Status LogFollower::CheckFollows(const Slice& first, uint64_t next) {
   const uint64_t before = number();
   if (before != 0 && needed_ > before) return Status::OK();  // Its missing records are in tables.
   PredecessorLog mark;
   const DbContext& context = engine_->context;
   if (ParsePredecessorRecord(first, &mark)) {
-    // The log that the record speaks of is needed by nobody, or was read before the last one.
+    // The predecessor that the record names is not needed, or was read before the current log.
     if (mark.number < needed_ || mark.number < before) return Status::OK();
     if (mark.number == before && end() >= mark.bytes) return Status::OK();
     return Status::Corruption(
@@ -192,11 +190,11 @@ Status LogFollower::CheckFollows(const Slice& first, uint64_t next) {
   const bool goes_on =
       first.size() >= kBatchHeaderBytes && DecodeFixed64(first.data()) == applied_ + 1;
   if (goes_on || before == 0) return Status::OK();
-  // Writes without the log may have used the missing numbers, or a log has come and gone meanwhile:
-  // the MANIFEST has moved on then.
+  // The missing sequence numbers were used by unlogged writes, or a whole log was written and
+  // deleted meanwhile; in the latter case the MANIFEST has changed.
   const std::string here = std::to_string(before) + " " + std::to_string(next) + " " + manifest_at_;
-  // The first time this is an error, so that the caller reads the MANIFEST again. If the same doubt
-  // comes back with the same MANIFEST, no log has gone unseen: the numbers were not logged.
+  // The first time this is an error, so that the caller reads the MANIFEST again. If the MANIFEST
+  // is the same the second time, no log was missed: the numbers were not logged.
   if (met_.empty() && unsure_at_ == here) return Status::OK();
   unsure_at_ = here;
   return Status::Corruption(LogFileName(context.WalDirectory(), before),
@@ -205,36 +203,36 @@ Status LogFollower::CheckFollows(const Slice& first, uint64_t next) {
                                 std::to_string(next) + " does not go on from there");
 }
 
-// Each memtable has the entries of one log, so those that are not empty are frozen before the next
-// log is read.
+// Each memtable has the entries of one log, so those that are not empty become immutable before the
+// next log is read.
 void LogFollower::MoveTo(std::unique_ptr<wal::LogTail> next) {
   DbState& state = engine_->state;
   if (tail_ != nullptr) {
     DbLock lock(&state.mu);
     for (const auto& [id, family] : state.families.all()) {
       if (family->mem()->Empty()) continue;
-      // A log between the two may have gone unseen: the family's log number may be that log's.
+      // A log between the two may have been missed, and be the family's log number.
       family->SwitchMemTable(family->NewMemTable(applied_ + 1), number() + 1);
     }
   }
-  // Making the adapter may throw, so it is made before tail_ changes: a log must not be read with
-  // the adapter of another.
+  // The adapter is made before tail_ changes, as that may throw: a log must not be read with the
+  // adapter of another one.
   adapter_ = std::make_unique<TimestampAdapter>(TimestampsOf(state.families));
   tail_ = std::move(next);
   first_ = true;
   first_batch_ = true;
 }
 
-// Whatever ends this, entries that were taken off the log are inserted, or in_part_ says that some
-// are not: TakeRecords sets it around each insertion, and this function around the last one, so an
+// However this ends, all entries of the records taken from the log are inserted, or in_part_ is
+// true: TakeRecords sets it during each insertion, and this function during the last one, so an
 // exception leaves it set.
 Status LogFollower::Drain() {
-  // Entries of a record may be missing in a memtable: reading on behind it would hide that.
+  // Entries of a record may be missing in a memtable, so the following records must not be applied.
   if (in_part_) return At(lost_);
   BatchInserter inserter(resolver_.get());
   chunk_.clear();
-  // The inserter keeps slices of the chunk until Flush, so the chunk must never be reallocated
-  // while it has batches.
+  // The inserter holds slices of the chunk until Flush, so the chunk must not be reallocated
+  // meanwhile.
   chunk_.reserve(kChunkBytes);
   Status s = Guarded([&] { return TakeRecords(&inserter); });
   if (!in_part_) {
@@ -259,8 +257,8 @@ Status LogFollower::At(const Status& s) const {
                                        (in_part_ ? "; open the secondary again" : ""));
 }
 
-// Ends at the first record that cannot be checked, which is put back, or that cannot be inserted,
-// which sets in_part_ for good.
+// Stops at the first record that fails a check, which is put back, or that cannot be inserted,
+// which leaves in_part_ true.
 Status LogFollower::TakeRecords(BatchInserter* inserter) {
   Slice record;
   Status s;
@@ -268,14 +266,14 @@ Status LogFollower::TakeRecords(BatchInserter* inserter) {
     Slice batch;
     bool has_marks = false;
     s = Guarded([&] { return Check(record, &batch, &has_marks); });
-    // Nothing of the record was inserted, so the next call meets it again.
+    // Nothing of the record was inserted, so the next call reads it again.
     if (!s.ok()) {
       tail_->PutBack();
       return s;
     }
     first_ = false;
     if (batch.empty()) continue;
-    // A call that ends here, by an exception too, leaves the mark.
+    // This stays true if Apply fails or throws.
     in_part_ = true;
     VARVE_RETURN_IF_ERROR(Apply(batch, has_marks, inserter));
     in_part_ = false;
@@ -284,8 +282,8 @@ Status LogFollower::TakeRecords(BatchInserter* inserter) {
   return s;
 }
 
-// A log whose first batch is older than what was applied belongs to a primary that was set back, by
-// a restore for example; its state cannot be joined to this one.
+// Returns Aborted if the first batch of a log is not newer than what was applied: the primary was
+// set back, for example by a restore, so its state is not a continuation of this one.
 Status LogFollower::Check(const Slice& record, Slice* batch, bool* has_marks) {
   PredecessorLog mark;
   if (first_ && ParsePredecessorRecord(record, &mark)) return Status::OK();
@@ -303,7 +301,7 @@ Status LogFollower::Check(const Slice& record, Slice* batch, bool* has_marks) {
   return Status::OK();
 }
 
-// Replaces memtables by others with the same contents; no inserter uses any of them.
+// Replaces memtables by others with the same contents. Requires that no inserter holds any of them.
 void LogFollower::LearnKeyPrefixes() {
   DbState& state = engine_->state;
   DbLock lock(&state.mu);
@@ -311,11 +309,11 @@ void LogFollower::LearnKeyPrefixes() {
 }
 
 // Copies the batch into the chunk, because the log's buffer changes with the next record, and the
-// inserter keeps slices until it is flushed.
+// inserter holds slices until it is flushed.
 Status LogFollower::Apply(const Slice& batch, bool has_marks, BatchInserter* inserter) {
   SequenceNumber next = DecodeFixed64(batch.data());
   if (has_marks) {
-    // Prepared transactions are inserted by another way, after everything before them.
+    // SectionReplay inserts prepared transactions, after everything before them.
     VARVE_RETURN_IF_ERROR(inserter->Flush());
     VARVE_RETURN_IF_ERROR(sections_.Apply(batch, number(), resolver_.get(), &next, nullptr));
   } else {
@@ -323,7 +321,7 @@ Status LogFollower::Apply(const Slice& batch, bool has_marks, BatchInserter* ins
       VARVE_RETURN_IF_ERROR(inserter->Flush());
       LearnKeyPrefixes();
       chunk_.clear();
-      // A batch larger than a chunk gets one of its own.
+      // A larger batch gets a chunk of its own.
       chunk_.reserve(batch.size());
     }
     const size_t start = chunk_.size();
@@ -331,16 +329,15 @@ Status LogFollower::Apply(const Slice& batch, bool has_marks, BatchInserter* ins
     VARVE_RETURN_IF_ERROR(
         inserter->Insert(Slice(chunk_.data() + start, batch.size()), next, &next));
   }
-  // A record with marks may have used no number.
+  // A record with marks may use no sequence number.
   if (next > 0) applied_ = std::max(applied_, next - 1);
   return Status::OK();
 }
 
-// Reads the logs from the current one on, and applies nothing.
 Status LogFollower::MeasureRest(uint64_t* bytes, SequenceNumber* newest) const {
   *bytes = 0;
   *newest = applied_;
-  // Records that were taken off the log would count as applied.
+  // Records whose insertion failed would count as applied.
   if (in_part_) return At(lost_);
   std::vector<uint64_t> logs;
   VARVE_RETURN_IF_ERROR(ListLogs(&logs));
@@ -350,8 +347,7 @@ Status LogFollower::MeasureRest(uint64_t* bytes, SequenceNumber* newest) const {
     Status s = Open(log, &tail);
     if (IsMissing(s)) continue;
     VARVE_RETURN_IF_ERROR(s);
-    // The current log is read from its beginning once more, on a tail of its own, so as not to move
-    // the follower's.
+    // The current log is read again from its beginning, without changing the follower's position.
     const uint64_t read = log == number() ? end() : 0;
     Slice record;
     while (NextRecord(tail.get(), &record, &s)) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The primary's MANIFEST grows, and now and then another takes its place, which begins with a
-// snapshot of the whole state. The replay of a new one takes over the metadata of files that it
-// names again, with their open readers (Succeed).
+// The primary's MANIFEST grows, and from time to time is replaced by a new one, which begins with a
+// snapshot of the whole state. The replay of a new one reuses the metadata of files that it names
+// again, with their open readers (Succeed).
 
 #include "db/follow/manifest_follower.h"
 
@@ -15,7 +15,7 @@
 
 namespace varve {
 
-// A failure leaves the follower with the MANIFEST that it had.
+// After an error the follower still has its old MANIFEST.
 Status ManifestFollower::OpenCurrent(uint64_t number) {
   const std::string path = DescriptorFileName(context_.name(), number);
   std::unique_ptr<wal::LogTail> tail;
@@ -27,7 +27,7 @@ Status ManifestFollower::OpenCurrent(uint64_t number) {
   versions_->TakeFollowed(&families, &files);
   replay->Succeed(std::move(families), std::move(files));
   VARVE_RETURN_IF_ERROR(replay->Begin());
-  // Everything that can fail comes before this.
+  // Nothing below can fail.
   number_ = number;
   tail_ = std::move(tail);
   replay_ = std::move(replay);
@@ -37,7 +37,7 @@ Status ManifestFollower::OpenCurrent(uint64_t number) {
 Status ManifestFollower::TakeRecords(bool* changed) {
   Slice record;
   for (;;) {
-    // The offset is that of the record's beginning, for messages.
+    // Offset of the record, for messages.
     const uint64_t offset = tail_->offset();
     const wal::LogTail::Met met = tail_->Next(UINT64_MAX, &record);
     if (met == wal::LogTail::Met::kError) return tail_->status();
@@ -47,20 +47,18 @@ Status ManifestFollower::TakeRecords(bool* changed) {
   }
 }
 
-// Takes the records that are new in the current MANIFEST, or all records of one that has replaced
-// it.
 Status ManifestFollower::ReadOn(bool* changed) {
   *changed = false;
   uint64_t number = 0;
-  // CURRENT is read each time: it is the only sign that the primary has begun another MANIFEST.
+  // CURRENT is read each time, as only it shows that the primary has begun another MANIFEST.
   VARVE_RETURN_IF_ERROR(ReadCurrent(context_.fs().get(), context_.name(), &number));
   if (tail_ == nullptr || number != number_) {
     VARVE_RETURN_IF_ERROR(OpenCurrent(number));
     *changed = true;
   }
   const Status s = Guarded([&] { return TakeRecords(changed); });
-  // A record that was applied in part cannot be undone, so the file is read from its beginning next
-  // time.
+  // A record that was partly applied cannot be undone, so the next call reads the file from its
+  // beginning.
   if (!s.ok()) StartAnew();
   replay_->EndSucceeding();
   return s;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Follows the MANIFEST of a database that another process writes: reads it to its end, and reads on
-// whenever asked, in whichever file it continues.
+// ManifestFollower reads the MANIFEST of a database that another process writes. Each call reads
+// the new records, and follows CURRENT to a new MANIFEST.
 
 #include <cstdint>
 #include <memory>
@@ -15,27 +15,28 @@
 
 namespace varve {
 
-// Thread safety: none. The context and the versions are borrowed.
+// Thread safety: none. The context and the version set are borrowed.
 class ManifestFollower {
  public:
   ManifestFollower(const DbContext& context, VersionSet* versions, std::vector<FamilyToOpen> wanted)
       : context_(context), versions_(versions), wanted_(std::move(wanted)) {}
 
-  // Reads the new records of the file that CURRENT names. Sets *changed to true if there were any,
-  // or if that is another file than before, and otherwise to false. After an error, or StartAnew,
-  // the next call reads the file from its beginning. Corruption and missing files may come from a
-  // faster writer.
+  // Reads the new records of the file that CURRENT names. Sets *changed to whether there were any,
+  // or CURRENT names another file than before. After an error, or StartAnew, the next call reads
+  // the file from its beginning. Corruption and missing files may be caused by a writer that is
+  // faster, so the caller should retry.
   Status ReadOn(bool* changed) VARVE_EXCLUDES(kDbMutex);
-  // Makes the next call read from the beginning, and use no file's metadata again.
+  // Makes the next ReadOn read the file from its beginning.
   void StartAnew() { tail_.reset(); }
 
-  // Valid after a ReadOn that returned OK.
+  // Return the state that was read, the number of the MANIFEST, and the offset up to which it was
+  // read. Valid after a ReadOn that returned OK.
   ManifestReplay* replay() { return replay_.get(); }
   uint64_t number() const { return number_; }
   uint64_t end() const { return tail_ == nullptr ? 0 : tail_->offset(); }
 
  private:
-  // Opens the MANIFEST of this number, and begins a replay.
+  // Opens the MANIFEST of this number, and begins its replay.
   Status OpenCurrent(uint64_t number) VARVE_EXCLUDES(kDbMutex);
   // Applies the new records.
   Status TakeRecords(bool* changed);

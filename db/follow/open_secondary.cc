@@ -3,8 +3,8 @@
 //       check places and families -> [lock and link directory of a follower] -> LOG -> version set
 //         -> logs, commit path -> Secondary::Open catches up once; only then is the engine returned
 //
-// Everything that is written goes into secondary_path: the LOG, and the links of a follower. The
-// engine has all the parts of a writer's, so that a promotion needs no other.
+// All files that are written are in secondary_path: the LOG, and the links of a follower. The
+// engine has all parts of a writer's, so that it can be promoted.
 
 #include "db/follow/open_secondary.h"
 
@@ -28,7 +28,7 @@ namespace varve {
 
 namespace {
 
-// The LOG of the secondary must not replace the primary's.
+// Checks that the secondary's directory is not one of the primary's, whose LOG it would replace.
 Status CheckPlaces(const DbContext& context, const std::string& path) {
   if (context.name().empty()) {
     return Status::InvalidArgument("open as secondary: the database's name is empty");
@@ -43,7 +43,8 @@ Status CheckPlaces(const DbContext& context, const std::string& path) {
   return Status::OK();
 }
 
-// The links to tables must not meet the tables themselves.
+// Checks that the follower's directory has none of the leader's tables, which it would mistake for
+// links.
 Status CheckHoldsNoTables(const DbContext& context, const OpenRequest& request,
                           const std::string& path) {
   FileSystem* const fs = context.fs().get();
@@ -65,7 +66,7 @@ Status MakeLog(const OpenRequest& request, const std::string& path, DbContext* c
   std::shared_ptr<Logger> info_log = context->options().info_log;
   if (info_log == nullptr) {
     VARVE_RETURN_IF_ERROR(MakeDirectoryDurably(context->fs().get(), path));
-    // db_log_dir is the primary's as well if the program uses the same options for both.
+    // db_log_dir is ignored, since a program may pass the primary's options.
     DBOptions options = request.options;
     options.db_log_dir.clear();
     VARVE_RETURN_IF_ERROR(CreateInfoLog(options, path, &info_log));
@@ -87,15 +88,16 @@ void MakeVersionSet(Engine* engine) {
   options.clock = context.clock();
   options.statistics = context.statistics();
   options.log_holder = &engine->state.sections;
-  // The marks write nothing before they begin. Listeners are never told of them (open.cc).
+  // The marks write nothing before Begin. Their file operations are not reported to listeners
+  // (open.cc).
   engine->state.marks = std::make_unique<wal::SyncedMarks>(context.options().env->GetFileSystem(),
                                                            context.name(), context.clock());
   options.marks = engine->state.marks.get();
   engine->state.versions = std::make_unique<VersionSet>(options, &engine->state.mu);
 }
 
-// Follows the drawing at the head of this file. A failure leaves at most the LOG and the directory
-// of the secondary.
+// Runs the steps in the drawing at the head of this file. After an error at most the LOG and the
+// secondary's directory are left.
 Status OpenIn(const OpenRequest& request, const std::string& path, Engine* engine,
               std::unique_ptr<Secondary>* secondary) {
   DbContext& context = engine->context;
@@ -122,14 +124,13 @@ Status OpenIn(const OpenRequest& request, const std::string& path, Engine* engin
   DbState& state = engine->state;
   state.logs = std::make_unique<LogSet>(context.options().use_fsync, state.marks.get());
   MakeWritePath(engine);
-  // The families are made when the MANIFEST has been read, in Open.
+  // Secondary::Open creates the families after reading the MANIFEST.
   *secondary = std::make_unique<Secondary>(engine, request.families, std::move(tables));
   return (*secondary)->Open();
 }
 
 }  // namespace
 
-// A failure leaves neither an engine nor a secondary, and is in the LOG if there is one by then.
 Status OpenSecondaryEngine(const OpenRequest& request, const std::string& path,
                            std::shared_ptr<Engine>* engine, std::unique_ptr<Secondary>* secondary) {
   VARVE_ASSERT(request.read_only && request.follows);
@@ -147,7 +148,7 @@ Status OpenSecondaryEngine(const OpenRequest& request, const std::string& path,
   }
   if (made == nullptr) return s;
   LogError(made->context.info_log(), "open as secondary failed: %s", s.ToString().c_str());
-  // The secondary's followers hold metadata of files and of families, which go before the engine.
+  // The secondary refers to metadata of families and files, so it is destroyed before the engine.
   secondary->reset();
   ReleaseFamilies(made.get());
   return s;

@@ -27,7 +27,7 @@ Status Promotion::CheckFamilies() {
   DbLock lock(&engine_.state.mu);
   std::string unnamed;
   for (const auto& [id, family] : manifest_.replay()->families()) {
-    // A writer has to know every family: the logs that it writes and removes are those of all.
+    // A writer must have all families open, as it writes and deletes logs for all of them.
     if (engine_.state.families.FindById(id) != nullptr) continue;
     unnamed.append(" ").append(family.versions->name);
   }
@@ -36,12 +36,13 @@ Status Promotion::CheckFamilies() {
                                  unnamed.substr(1));
 }
 
-// Compares what was read with what the primary is known to have made durable.
+// Returns Corruption if less was read than the primary had made durable, according to the synced
+// marks.
 Status Promotion::CheckNothingLost() const {
   const DbContext& context = engine_.context;
   const wal::SyncedMark synced = wal::ReadSyncedMark(context.fs().get(), context.name());
-  // The marks say which bytes the primary has ever made durable. A number above the one that was
-  // read means that a whole file is missing.
+  // The marks have the file and offset up to which the primary has made data durable. A file number
+  // above the one that was read means that a whole file is missing.
   const bool manifest_lost =
       synced.manifest > manifest_.number() ||
       (synced.manifest == manifest_.number() && synced.manifest_bytes > manifest_.end());
@@ -74,7 +75,8 @@ Status Promotion::Check() {
   return CheckNothingLost();
 }
 
-// Adds transactions as if they had been prepared, and committed, here, so that their logs stay.
+// Adds the transactions as if they had been prepared and committed by this process, so that their
+// logs are kept.
 void Promotion::TakeSections() {
   PreparedSections& sections = engine_.state.sections;
   SectionReplay& replayed = logs_.sections();
@@ -83,9 +85,9 @@ void Promotion::TakeSections() {
     sections.AddRecovered("", committed.sample, committed.log, now);
     SectionStep step;
     step.kind = SectionStep::Kind::kCommit;
-    // It is the only one that nobody has claimed, since undecided ones are added afterwards.
+    // Claim returns only this transaction, since undecided ones are added afterwards.
     step.section = sections.Claim().front();
-    step.synced = true;  // This precedes every write.
+    step.synced = true;  // No write comes before.
     sections.NoteDecided(step, committed.decision_log);
   }
   for (auto& [name, section] : replayed.undecided()) {
@@ -93,8 +95,8 @@ void Promotion::TakeSections() {
   }
 }
 
-// Makes sure that no existing file's number is used again. The new MANIFEST lists removed tables
-// that still exist.
+// Marks the numbers of all existing files as used, and notes removed tables that still exist, for
+// the new MANIFEST.
 Status Promotion::NoteFiles() {
   DbContext& context = engine_.context;
   MadeDirectories made(context.fs().get());
@@ -108,8 +110,8 @@ Status Promotion::NoteFiles() {
   const std::set<uint64_t> present = TablesIn(directories_);
   std::vector<FamilyToOpen> wanted;
   for (const ColumnFamilyDescriptor& family : wanted_) wanted.push_back(ToOpen(context, family));
-  // The MANIFEST is read once more, for the tables that it has removed and that still exist: the
-  // secondary has had no reason to remember them.
+  // The MANIFEST is read again for the tables that it has removed and that still exist, as the
+  // secondary does not remember them.
   ManifestReplay replay(DescriptorFileName(context.name(), manifest_.number()), &wanted,
                         engine_.state.versions->obsolete_files());
   replay.TellGoneAmong(&present);
@@ -140,10 +142,9 @@ Status Promotion::NoteFiles() {
   return Status::OK();
 }
 
-// The memtables stay in memory, so the logs behind them must survive a power loss, and must read
-// the same at the next opening: each is cut off behind its last whole record and synced, and the
-// log set learns of it. Logs that no family and no prepared transaction needs are left to the
-// sweep.
+// The data of memtables must survive a power loss, so each log that they came from is truncated
+// after its last whole record, synced, and added to the log set. Logs that no family and no
+// prepared transaction needs are deleted later, with other obsolete files.
 Status Promotion::KeepLogs() {
   DbContext& context = engine_.context;
   FileSystem* const fs = context.fs().get();
@@ -153,17 +154,18 @@ Status Promotion::KeepLogs() {
     needed = engine_.state.versions->OldestLogNeeded();
   }
   for (const auto& [number, end] : logs_.ends()) {
-    // Logs that are not needed go with the sweep at the end.
+    // SweepAtOpen deletes logs that are not needed.
     if (number < needed) continue;
     const std::string path = LogFileName(context.WalDirectory(), number);
     uint64_t bytes = 0;
     IOStatus s = fs->GetFileSize(path, IOOptions(), &bytes, nullptr);
-    // Behind the last record are the zeros of a mapped file, or a record that the primary did not
-    // finish. A later replay would stop there, and would not go on with the next log.
+    // After the last record there may be zeros of a mapped file, or an unfinished record, at which
+    // a later replay would stop instead of continuing with the next log.
     if (s.ok() && bytes > end) s = fs->Truncate(path, end, IOOptions(), nullptr);
-    // Unused space behind the end is a mapped log's, and without Truncate no log is mapped.
+    // Only mapped logs have unused space at the end, and file systems without Truncate do not map
+    // logs.
     if (s.IsNotSupported()) s = IOStatus::OK();
-    // The records must be durable now, because later syncs cover only logs of this process.
+    // The records must be synced here, because later syncs cover only logs of this process.
     if (s.ok()) {
       s = fs->SyncFile(path, context.LogFileOptions(), IOOptions(), context.options().use_fsync,
                        nullptr);
@@ -174,7 +176,7 @@ Status Promotion::KeepLogs() {
   return Status::OK();
 }
 
-// Writes the state as a new MANIFEST.
+// Writes the whole state to a new MANIFEST.
 Status Promotion::LogState() {
   DbState& state = engine_.state;
   const uint64_t current_log = state.logs->current_number();
@@ -184,7 +186,7 @@ Status Promotion::LogState() {
   for (const auto& [id, family] : state.families.all()) {
     auto edit = std::make_unique<VersionEdit>();
     edit->column_family = id;
-    // A family with nothing in memory needs no old log from here on.
+    // A family without data in memory does not need the old logs.
     if (family->mem()->Empty() && family->immutables().empty()) edit->log_number = current_log;
     edits.push_back(FamilyEdit{family->versions(), {edit.get()}});
     owned.push_back(std::move(edit));
@@ -193,13 +195,13 @@ Status Promotion::LogState() {
                                      /*new_manifest=*/true);
 }
 
-// The steps are those of an opening without a replay: numbers of existing files, logs that stay, a
-// new log, a new MANIFEST, the sweep, and last what readers and writers see. A failure leaves the
-// files of a whole database to the next opening.
+// Runs the steps of an opening without a replay: file numbers, kept logs, a new log, a new
+// MANIFEST, deletion of obsolete files, and finally the state that readers and writers see. After
+// an error the files form a complete database for the next opening.
 Status Promotion::Run() {
   Engine& e = engine_;
-  // Before the new log, only missing directories are made, and logs are cut off behind their last
-  // records.
+  // Before the new log, files change only in that missing directories are made and logs are
+  // truncated after their last records.
   VARVE_RETURN_IF_ERROR(NoteFiles());
   VARVE_RETURN_IF_ERROR(e.context.OpenDirectory());
   VARVE_RETURN_IF_ERROR(e.context.OpenLogDirectory());
@@ -207,7 +209,8 @@ Status Promotion::Run() {
   VARVE_RETURN_IF_ERROR(KeepLogs());
   {
     DbLock lock(&e.state.mu);
-    // The MANIFEST may know of larger numbers than the logs, and the next write must be above both.
+    // The last sequence number of the MANIFEST may be larger than that of the logs; the next write
+    // must be above both.
     const SequenceNumber last =
         std::max(e.state.versions->last_sequence(), manifest_.replay()->last_sequence());
     e.state.versions->set_last_sequence(last);
@@ -219,13 +222,13 @@ Status Promotion::Run() {
     VARVE_RETURN_IF_ERROR(e.new_logs.Start(/*force=*/true));
     VARVE_RETURN_IF_ERROR(LogState());
   }
-  // From here on this process says what is durable.
+  // From here on this process writes the synced marks.
   e.state.marks->Begin();
   VARVE_RETURN_IF_ERROR(e.jobs->obsolete.SweepAtOpen({directories_, {}, {}, false}, &e.recovery));
   DbLock lock(&e.state.mu);
   for (const auto& [id, family] : e.state.families.all()) {
-    // Readers now see what is written here. BecomeWriter comes last: a call that finds the database
-    // writable finds everything in place.
+    // Readers now see new writes. BecomeWriter comes last, so that a call that finds the database
+    // writable finds everything ready.
     family->set_sequence_limit(kMaxSequenceNumber);
     family->InstallSuperVersion();
   }

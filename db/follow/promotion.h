@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Makes a secondary the primary, after the primary's process has ended.
+// Promotion turns a secondary into the primary, after the primary's process has ended. Invariants:
 //
-// 1. The primary's lock is held before any check: no process writes any more, so the logs and the
-//    MANIFEST will not grow.
-// 2. Nothing is changed until everything is known to exist: data that was durable and cannot be
-//    read (db/wal/synced_marks.h) refuses the promotion, as losses are for an opening to judge.
-// 3. Memtables stay as they are, and so do the logs that they came from, cut off behind their last
-//    records: nothing is replayed, and nothing is flushed.
-// 4. Prepared transactions can be decided. The log of one stays as long as that of its commit,
-//    which is replayed with it.
+// 1. The database's lock is held during all checks, so no process writes, and the logs and the
+//    MANIFEST do not grow.
+// 2. Nothing is changed before all data is known to exist. If data that was durable cannot be read
+//    (db/wal/synced_marks.h), the promotion is refused, as only an opening handles losses.
+// 3. Memtables are kept, and so are the logs that they came from, truncated after their last
+//    records. Nothing is replayed or flushed.
+// 4. Prepared transactions can be decided afterwards. The log of a committed one is kept as long as
+//    that of its commit, as a replay needs both.
 // 5. The new log and the new MANIFEST exist before the database accepts writes.
 
 #include <cstdint>
@@ -23,26 +23,28 @@
 
 namespace varve {
 
-// Used once, with the lock held, after the secondary has caught up to the end. What it is given
-// must outlive it. Thread safety: none.
+// Used for one promotion, with the database's lock held, after the secondary has caught up
+// completely. Borrows its arguments. Thread safety: none.
 class Promotion {
  public:
   Promotion(Engine* engine, const std::vector<ColumnFamilyDescriptor>& families,
             ManifestFollower* manifest, LogFollower* logs)
       : engine_(*engine), wanted_(families), manifest_(*manifest), logs_(*logs) {}
 
-  // Returns OK if it may be promoted. Changes nothing.
+  // Returns OK if the secondary may be promoted. Changes nothing. InvalidArgument: some families
+  // are not open, or there are prepared transactions without allow_2pc. Corruption: durable data is
+  // lost.
   Status Check() VARVE_EXCLUDES(kDbMutex);
-  // Makes the engine a writer's, but for its background work. After an error the files are those of
-  // a whole database, and the engine can only be read.
+  // Makes the engine a writer, but does not start background work. Requires that Check returned OK.
+  // After an error the files still form a complete database, and the engine is only readable.
   Status Run() VARVE_EXCLUDES(kDbMutex);
 
  private:
-  // The conditions of Check, each with its own message.
+  // Check the conditions of Check.
   Status CheckFamilies() VARVE_EXCLUDES(kDbMutex);
   Status CheckSections() const;
   Status CheckNothingLost() const;
-  // The steps of Run, in this order.
+  // Run the steps of Run, in this order.
   Status NoteFiles() VARVE_EXCLUDES(kDbMutex);
   void TakeSections();
   Status KeepLogs() VARVE_EXCLUDES(kDbMutex);

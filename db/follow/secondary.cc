@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Brings a database of another process up to date. Reading happens without the mutex and may fail
-// at any point, because the primary deletes files while they are read; nothing that was read is in
-// force then, and the next try begins where this one ended. Install then changes everything that
-// readers see in one hold of the mutex.
+// Brings a database of another process up to date. Files are read without the DB mutex. Reading may
+// fail at any point, because the primary deletes files meanwhile; nothing that was read is visible
+// then, and the next attempt continues from there. Install then changes everything that readers see
+// in one hold of the mutex.
 
 #include "db/follow/secondary.h"
 
@@ -52,10 +52,10 @@ Status Secondary::CatchUp() {
   return CatchUpLocked();
 }
 
-// Tries until the primary's files fit together. After an error readers see what they saw before.
+// Makes attempts until one succeeds, or ReaderPatience gives up.
 Status Secondary::CatchUpLocked() {
-  // After a promotion this process writes the files itself; after a failed one nobody knows whose
-  // they are.
+  // After a promotion this process writes the files itself; after a failed one their state is
+  // unknown.
   VARVE_RETURN_IF_ERROR(ended_);
   ReaderPatience patience;
   for (;;) {
@@ -65,8 +65,8 @@ Status Secondary::CatchUpLocked() {
       RemoveLinks();
     }
     if (s.ok() || !(s.IsTryAgain() || ReaderPatience::MayPass(s))) return s;
-    // Places that move on show that the primary is only faster; if they stand still, the damage is
-    // real.
+    // If the offsets that were read to have moved, the primary was only faster; if not, the damage
+    // is real.
     const bool again = patience.TriesAgain(
         engine_->context, {manifest_.number(), manifest_.end(), logs_.number(), logs_.end()});
     if (!again) return s;
@@ -80,12 +80,12 @@ Status Secondary::ReadManifest() {
   return s;
 }
 
-// Does one try (item 2 of secondary.h). A failure leaves what readers see as it was; what was read
-// is kept for the next try.
+// Makes one attempt (invariant 2 of secondary.h). After an error the visible state is unchanged,
+// and what was read is kept for the next attempt.
 Status Secondary::TryOnce() {
   VARVE_RETURN_IF_ERROR(ReadManifest());
   // The MANIFEST is read before and after the logs. If it has grown in between, a log may have been
-  // flushed and removed unseen, and the try counts for nothing.
+  // flushed and deleted unseen, so the attempt must be repeated.
   const std::pair<uint64_t, uint64_t> read_to(manifest_.number(), manifest_.end());
   if (trees_are_old_ || prepared_) VARVE_RETURN_IF_ERROR(Prepare());
   const SequenceNumber applied = logs_.applied();
@@ -95,13 +95,14 @@ Status Secondary::TryOnce() {
     return Status::TryAgain(engine_->context.name(),
                             "its MANIFEST changes faster than it is followed");
   }
-  // An installation takes the cached super-versions from all threads, so it needs something new.
+  // Installing invalidates the super-versions cached by all threads, so it is done only if there is
+  // something new.
   const bool is_new = prepared_ || logs_.applied() != applied || logs_.applied() > limit_;
   if (is_new || !installed_) Install();
   return Status::OK();
 }
 
-// Called by the first Prepare. A failure ends the opening.
+// Called by the first Prepare. An error makes the opening fail.
 Status Secondary::MakeFamilies() {
   DbState& state = engine_->state;
   state.versions->Follow(manifest_.replay(), manifest_.number(), trees_);
@@ -116,9 +117,9 @@ Status Secondary::MakeFamilies() {
   return Status::OK();
 }
 
-// Builds the trees under the mutex, then opens their tables without it. If a table cannot be
-// opened, the trees are kept (prepared_), and the next try opens the rest; nothing is in force
-// meanwhile.
+// Builds the versions under the mutex, then opens their tables without it. If a table cannot be
+// opened, the versions are kept (prepared_), and the next attempt opens the rest; nothing is
+// visible meanwhile.
 Status Secondary::Prepare() {
   DbState& state = engine_->state;
   if (trees_are_old_) {
@@ -130,8 +131,8 @@ Status Secondary::Prepare() {
     prepared_ = true;
     if (trees_.made_up) manifest_.StartAnew();
   }
-  // Tables are opened without the mutex, as that reads them. The references keep versions and
-  // caches alive.
+  // Tables are opened without the mutex, as that is I/O. These references keep versions and caches
+  // alive.
   std::vector<std::pair<VersionRef, std::shared_ptr<TableCache>>> tables;
   {
     DbLock lock(&state.mu);
@@ -160,11 +161,12 @@ SequenceNumber Secondary::NewestIn(const FollowedTrees& trees) const {
   return newest;
 }
 
-// A memtable goes when its family needs no log up to the one that it came from: then all its
-// entries are in the tables that come into force before the mutex is released.
+// Drops the memtables from logs below the family's log number: all their entries are in tables that
+// become visible in the same hold of the mutex.
 void Secondary::DropFlushed(ColumnFamily* family) {
   const uint64_t log_number = family->versions()->log_number;
-  // The active memtable, too, is in tables, as the family needs no log that was read so far.
+  // The family needs no log that was read so far, so the entries of the active memtable are in
+  // tables, too.
   if (log_number > logs_.number() && !family->mem()->Empty()) {
     family->SwitchMemTable(family->NewMemTable(limit_ + 1), log_number);
   }
@@ -179,7 +181,7 @@ void Secondary::DropFlushed(ColumnFamily* family) {
 
 void Secondary::RemoveLinks() {
   if (links_ == nullptr || VARVE_CANARY(kFollowerKeepsLinks)) return;
-  // Without memory for the list the links stay until the next time.
+  // If there is no memory for the list, the links stay until the next time.
   BestEffort([this] {
     std::set<uint64_t> live;
     std::vector<VersionRef> held;
@@ -198,24 +200,25 @@ void Secondary::RemoveDropped() {
   for (const auto& [id, family] : state.families.all()) {
     if (state.versions->FindFamily(id) == nullptr) dropped.push_back(family);
   }
-  // They are removed in a second loop, because Remove changes the map.
+  // A second loop removes them, because Remove changes the map.
   for (const std::shared_ptr<ColumnFamily>& family : dropped) {
     family->MarkDropped();
     state.families.Remove(family->id());
   }
 }
 
-// Brings trees and memtables into force for all families in one hold of the mutex. The limit goes
-// up before the super-versions are made, since each takes its limit from its family.
+// Installs versions and memtables of all families in one hold of the mutex. The limit is raised
+// before the super-versions are made, since each takes its limit from its family.
 void Secondary::Install() {
   DbState& state = engine_->state;
   DbLock lock(&state.mu);
-  // Without memory it may end half-way; the next catch-up does it again.
+  // If an allocation below throws, the next catch-up repeats the installation.
   installed_ = false;
   SequenceNumber limit = std::max({limit_, logs_.applied(), NewestIn(trees_)});
-  // Compactions set numbers that no reader can ask for to 0, so the tables may not have the newest.
+  // Compactions set sequence numbers that no snapshot needs to 0, so the tables may lack the newest
+  // number.
   if (logs_.applied() == 0) limit = std::max(limit, manifest_.replay()->last_sequence());
-  // Old super-versions are kept before the limit moves, for snapshots that were taken under it.
+  // For existing snapshots, the old super-versions are kept before the limit is raised.
   const std::vector<SequenceNumber> snapshots = state.snapshots.Pinned();
   for (const auto& [id, family] : state.families.all()) family->KeepPast(snapshots);
   limit_ = limit;
@@ -226,16 +229,16 @@ void Secondary::Install() {
     for (const auto& [id, family] : state.families.all()) DropFlushed(family.get());
     prepared_ = false;
   }
-  // Readers who still hold an old super-version are bounded by its own limit (SuperVersion::Limit),
-  // so the newest number may move before the super-versions do.
+  // Readers with an old super-version use its limit (SuperVersion::Limit), so the visible sequence
+  // number may be raised before the super-versions are installed.
   state.versions->set_last_sequence(limit);
   state.commit->StartFrom(limit);
   for (const auto& [id, family] : state.families.all()) family->InstallSuperVersion();
   installed_ = true;
 }
 
-// Makes the checks that need no lock first. The lock shows that the primary is gone, and is kept
-// only if the promotion succeeds.
+// Makes the checks that need no lock first. Taking the database's lock proves that no primary on
+// this machine runs; it is kept only if the promotion succeeds.
 Status Secondary::Promote(const PromoteOptions& options) {
   IoMutexLock lock(&mu_);
   VARVE_RETURN_IF_ERROR(ended_);
@@ -256,13 +259,13 @@ Status Secondary::Promote(const PromoteOptions& options) {
     return Status::CopyAppendMessage(locked, "; ", "the primary must be gone before a promotion");
   }
   Status s = Guarded([this] { return PromoteLocked(); });
-  // A secondary that stays one must not keep a new primary out.
+  // After an error the lock is released, so that another primary can be opened.
   if (!s.ok()) Guarded([&context] { return context.Unlock(); }).PermitUncheckedError();
   return s;
 }
 
-// Until Run nothing has changed, and a refusal leaves a secondary. From Run on the secondary has
-// ended, whatever comes of it (ended_).
+// Before Run nothing is changed, and after an error the secondary can still catch up. From Run on
+// it cannot, whether Run succeeds or not (ended_).
 Status Secondary::PromoteLocked() {
   VARVE_RETURN_IF_ERROR(CatchUpLocked());
   Promotion promotion(engine_, wanted_, &manifest_, &logs_);
@@ -274,8 +277,8 @@ Status Secondary::PromoteLocked() {
   return s;
 }
 
-// The age is 0 if nothing is left to read; otherwise it counts from the end of the last full
-// CatchUp.
+// The age is 0 if nothing is left to read; otherwise it is the time since the last successful
+// catch-up.
 Status Secondary::Lag(SecondaryLag* lag) {
   IoMutexLock lock(&mu_);
   *lag = {};
@@ -283,8 +286,8 @@ Status Secondary::Lag(SecondaryLag* lag) {
   SequenceNumber newest = 0;
   VARVE_RETURN_IF_ERROR(logs_.MeasureRest(&lag->log_bytes, &newest));
   lag->sequences = newest - std::min(newest, limit_);
-  // Nothing is left in the logs. If the MANIFEST has nothing new either, the state is the newest
-  // one, whenever it was last looked at, and its age is 0.
+  // Nothing is left in the logs. If the MANIFEST has nothing new either, the visible state is the
+  // newest one, so its age is 0.
   if (lag->log_bytes == 0) {
     VARVE_RETURN_IF_ERROR(ReadManifest());
     if (!trees_are_old_ && !prepared_) return Status::OK();

@@ -28,7 +28,7 @@ Slice WithoutHeader(const std::string& batch) {
   return Slice(batch.data() + kBatchHeaderBytes, batch.size() - kBatchHeaderBytes);
 }
 
-// Puts timestamps into the keys of those families whose timestamps have its size.
+// Sets the timestamp in the keys of those families whose timestamps have its size.
 Status Stamp(const Slice& timestamp, const wal::TimestampSizes& sizes, WriteBatch* updates) {
   if (timestamp.empty()) return Status::OK();
   return updates->UpdateTimestamps(timestamp, [&](uint32_t family) -> size_t {
@@ -45,8 +45,8 @@ Status NumberedOtherwise() {
 
 }  // namespace
 
-// Joins the updates in the order of the record's parts, so that the numbers of the result are those
-// that the database gave them.
+// Joins the updates in the order of the record's parts, which is the order in which the database
+// assigned their sequence numbers.
 Status SectionMemory::Assemble(const Slice& record, const wal::TimestampSizes& sizes,
                                std::string* batch, std::set<std::string>* missing) const {
   using Kind = SectionPart::Kind;
@@ -85,26 +85,24 @@ Status SectionMemory::Assemble(const Slice& record, const wal::TimestampSizes& s
                             ShownName(*missing->begin()) + "'");
   }
   if (count > UINT32_MAX) return Status::Corruption("two-phase commit: too many updates");
-  // The count has its place behind the 8 bytes of the sequence number.
+  // The count is stored after the 8 bytes of the sequence number.
   EncodeFixed32(batch->data() + 8, static_cast<uint32_t>(count));
   return Status::OK();
 }
 
-// Takes notes of what the record prepares and decides. `recovered` is true if an earlier opening
-// has written the log of the record.
 void SectionMemory::Apply(const Slice& record, uint64_t log, bool recovered) {
-  // This opening repeats no transaction that its recovery has seen decided.
+  // The current opening does not copy transactions that its recovery found decided.
   if (!recovered) decided_.clear();
   using Kind = SectionPart::Kind;
   std::vector<SectionPart> parts;
-  // Assemble has reported the fault, or the record lies before what is wanted.
+  // Assemble has reported the damage, or the record is before the wanted ones.
   if (!SplitSections(record, &parts).ok()) return;
   for (const SectionPart& part : parts) {
     const std::string name = part.name.ToString();
     if (part.kind == Kind::kSection) {
       if (part.again && decided_.contains(name)) continue;
       decided_.erase(name);
-      // A transaction that is logged again is the same, and its old log is not needed for it.
+      // A copy of a transaction replaces it, so its old log is not needed any more.
       undecided_[name] = Section{MakeBatchOf(part.updates, part.count), log};
     } else if (part.kind != Kind::kUpdates) {
       undecided_.erase(name);
@@ -114,7 +112,7 @@ void SectionMemory::Apply(const Slice& record, uint64_t log, bool recovered) {
 }
 
 bool SectionMemory::TakeFrom(SectionMemory* earlier, const std::string& name) {
-  // Decided and in no need of being given out: the commit at hand is a second one.
+  // It is decided already, so the commit record at hand is a second one.
   if (earlier->decided_.contains(name)) {
     decided_.insert(name);
     return true;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Shows two-phase commit to readers of logs: each prepared transaction as one batch, at its commit.
+// SectionMemory remembers the prepared transactions ("sections") of logs that are read, and returns
+// each as one batch when its commit record is read.
 
 #include <cstdint>
 #include <map>
@@ -28,13 +29,14 @@ class SectionMemory {
   // record has been assembled, or its faults do not matter. `log` is the number of its log, which
   // is `recovered` if an earlier opening wrote it.
   void Apply(const Slice& record, uint64_t log, bool recovered);
-  // Moves what `earlier` knows of the transaction of that name to this object. Returns false if it
-  // knows nothing of it.
+  // Moves the state of the transaction of that name from `earlier` to this object. Returns false if
+  // `earlier` has none.
   bool TakeFrom(SectionMemory* earlier, const std::string& name);
-  // Forgets undecided transactions. An opening logs those that it has found undecided again, at the
-  // beginning of its first log.
+  // Forgets undecided transactions. Must be called at the first log of an opening, which begins
+  // with copies of the transactions that recovery found undecided.
   void Restart() { undecided_.clear(); }
-  // Returns the oldest log that has a transaction of this object; UINT64_MAX: it holds none.
+  // Returns the number of the oldest log with an undecided transaction of this object, or
+  // UINT64_MAX.
   uint64_t OldestLog() const;
 
  private:
@@ -43,9 +45,9 @@ class SectionMemory {
     uint64_t log = 0;
   };
   std::map<std::string, Section> undecided_;
-  // Holds the names that recovered logs decide about. A recovery may find there a decision that its
-  // writer believed to have failed, in front of a copy of the transaction or a second decision:
-  // neither of these counts.
+  // Names of transactions that are decided in recovered logs. A log may have a decision whose write
+  // was reported as failed, followed by a copy of the transaction or by a second decision, which
+  // must both be ignored.
   std::set<std::string> decided_;
 };
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Implements GetUpdatesSince on an UpdateReader. RocksDB's iterator has no word for a gap, so a gap
-// is an error that names the next number at which a program may begin again. At the end of what is
-// written the iterator is not valid, with OK, and Next tries again.
+// Implements GetUpdatesSince with an UpdateReader. RocksDB's interface has no gaps, so a gap is an
+// error that names the next sequence number from which a program may read. At the last write the
+// iterator is not valid with status OK, and Next tries again.
 
 #include "db/follow/update_iterator.h"
 
@@ -75,7 +75,8 @@ class UpdateIterator final : public TransactionLogIterator {
 
 Status NewUpdateIterator(std::shared_ptr<Engine> engine, SequenceNumber from,
                          std::unique_ptr<TransactionLogIterator>* iterator) {
-  // With unordered writes, a write that has returned may not be visible yet.
+  // NewestSequence includes writes that have returned but are not visible yet, as unordered writes
+  // can be.
   const CommitPath* const commit = engine->state.commit.get();
   const SequenceNumber last =
       commit != nullptr ? commit->NewestSequence() : engine->state.versions->last_sequence();
@@ -86,8 +87,8 @@ Status NewUpdateIterator(std::shared_ptr<Engine> engine, SequenceNumber from,
   auto made = std::make_unique<UpdateIterator>(std::move(engine), from);
   made->Next();
   Status s = made->status();
-  // TryAgain passes by itself, as when bytes are held back in memory, so the caller gets an
-  // iterator to try with.
+  // TryAgain is temporary, for example while bytes of the log are still in memory, so the caller
+  // gets an iterator to retry with.
   if (!s.ok() && !s.IsTryAgain()) return s;
   *iterator = std::move(made);
   return Status::OK();

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Implements DB::GetUpdatesSince: the batches since a sequence number, until there is a gap.
+// Implements DB::GetUpdatesSince: an iterator over the batches from a sequence number on, up to the
+// first gap.
 
 #include <memory>
 
@@ -13,9 +14,9 @@ namespace varve {
 
 struct Engine;
 
-// Sets *iterator to one whose first batch is that with the number `from`. Returns what
-// DB::GetUpdatesSince returns. The iterator shares the engine, and may outlive the DB. Thread
-// safety of the iterator: none.
+// Sets *iterator to one that begins at the batch with the sequence number `from`. Returns what
+// DB::GetUpdatesSince returns. The iterator shares the engine, and may outlive the DB. It is not
+// thread-safe.
 Status NewUpdateIterator(std::shared_ptr<Engine> engine, SequenceNumber from,
                          std::unique_ptr<TransactionLogIterator>* iterator);
 

@@ -1,35 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Reads the writes to an open database from its logs in the order of sequence numbers, beside the
-// writers.
+// UpdateReader reads the writes to an open database from its logs in the order of sequence numbers,
+// concurrently with writers.
 //
 //      log 7 (recovered)      log 9 (settled)           log 12 (current)
 //      [1..40]    end record  [pred: 7][41..60] . . .   [pred: 9][71..80][81..90]...
 //                                      ^ 61..70 were    ^ the predecessor record says how long
 //                                        not logged       log 9 is, and with which number 12 begins
 //
-// Here a reader at 41 gives out the batches of log 9 up to 60. It then finds the end of log 9, goes
-// on to log 12, and learns there that nothing of log 9 is missing: so 61 to 70 were written without
-// the log, and it gives out one gap that is not marked as lost. Had log 9 been cut off, the same
-// gap would be marked as lost.
+// In this example a reader at 41 returns the batches of log 9 up to 60. At the end of log 9 it goes
+// to log 12, whose predecessor record shows that nothing of log 9 is missing. So 61 to 70 were
+// written without the log, and it returns a gap that is not marked as lost. If log 9 were
+// truncated, the gap would be marked as lost.
 //
-// 1. The visible sequence number is read first, then the length of the log's whole part, then the
-//    log up to there: a record whose last sequence number was visible is wholly in the file by
-//    then, or in the bytes that manual_wal_flush holds back. So every visible record is met, and
-//    whole.
-// 2. Only visible records are given out: a reader that goes on from there through the database
-//    finds them, and their writes have not failed. After a failed write nothing more of its log is
-//    given out; the rest of it is a gap.
-// 3. Numbers that no record has are given out as a gap, and are never skipped silently.
-// 4. A LogHold keeps the log that is read, and all later ones, in the log set. The first may be a
-//    log that was being removed before; it is open then, and whether its name still exists does not
-//    matter.
-// 5. Each number is given out once, in a batch or in a gap, in ascending order; next_ is the first
-//    that was not. A gap ends at the last visible number when no log can have it, and otherwise
-//    before the next record.
-// 6. A batch of a prepared transaction is given out at its commit, with the commit's numbers. Its
-//    updates may lie in an earlier log, which is therefore needed until then (OldestLogNeeded).
+// 1. The visible sequence number is read first, then the length of the log's complete part, then
+//    the log up to there. A record whose last sequence number was visible is then completely in the
+//    file, or in the bytes that manual_wal_flush holds back. So every visible record is read.
+// 2. Only visible records are returned, so they can be read from the database, and their writes
+//    have not failed. After a failed write nothing more of its log is returned; the rest of it is a
+//    gap.
+// 3. Sequence numbers that no record has are returned as a gap, and never skipped.
+// 4. A LogHold keeps the log that is read, and all later ones, from deletion. Only the first log
+//    may have been deleted already when the hold begins; it can still be read, since it is open.
+// 5. Each number is returned once, in a batch or in a gap, in ascending order; next_ is the first
+//    that was not. A gap ends before the next record or, if no log can have more, at the last
+//    visible number.
+// 6. The batch of a prepared transaction is returned at its commit, with the commit's sequence
+//    numbers. Its updates may lie in an earlier log, which is therefore needed until then
+//    (OldestLogNeeded).
 
 #include <algorithm>
 #include <cstdint>
@@ -51,94 +50,96 @@ namespace varve {
 
 struct Engine;
 
-// Thread safety: none. A reader shares the engine, and its destructor ends its LogHold.
+// Thread safety: none. A reader shares the engine.
 class UpdateReader {
  public:
   enum class Met : uint8_t {
     kBatch,
     kGap,      // No log has these numbers.
-    kNothing,  // All visible records have been given out.
+    kNothing,  // All visible records were returned.
     kLater,    // A visible record cannot be read yet; status() says why.
-    kFailed,   // status() says why. The next call meets the same record again.
+    kFailed,   // status() says why. The next call tries the same record again.
   };
   // Valid until the next call of Next.
   struct Update {
     SequenceNumber first = 0;
     SequenceNumber last = 0;  // first - 1 for a batch of nothing but log data.
     Slice batch;              // Set for kBatch; its header has `first`.
-    uint64_t log = 0;         // A reader that begins here needs the logs from this one on.
-    bool lost = false;        // Set for kGap: a log may have had them; else they were not logged.
+    uint64_t log = 0;         // Oldest log that a reader beginning here needs.
+    // For kGap: a log may have had the numbers. False: they were not logged.
+    bool lost = false;
   };
 
   struct Options {
-    SequenceNumber from = 1;  // The reader begins with the batch that has this number.
+    SequenceNumber from = 1;  // Sequence number in the first batch.
     bool durable_only = false;
-    bool held_by_others = false;  // True if the caller keeps the logs; else the reader does.
+    bool held_by_others = false;  // The caller keeps the logs from deletion.
     // The log to begin with, in which records before `from` are skipped. If it is 0, the reader
     // searches for the log that has `from`.
     uint64_t first_log = 0;
-    // True if the caller kept the logs before `from` was written, so no log with that number or a
-    // later one can be gone.
+    // True if the caller has kept all logs since before `from` was written, so none that has this
+    // number or a later one can be deleted.
     bool all_held = false;
   };
   UpdateReader(std::shared_ptr<Engine> engine, const Options& options);
   ~UpdateReader();
 
-  // Finds the first record, unless that was done; Next does it, too.
+  // Finds the first record, unless that was done. Next calls it if necessary.
   Status Start();
-  // True if no log has the wanted numbers any more: the first log is gone, or was not found. False
-  // if the log that may have them has nothing but records that manual_wal_flush holds back.
+  // Returns true if the log with the wanted numbers was deleted or not found, and false if that log
+  // may only have records that manual_wal_flush holds back. Requires Start.
   bool begins_late() const { return begins_late_; }
-  // Gives out the next batch or gap, in *update. Does not wait for new writes.
+  // Sets *update to the next batch or gap. Does not wait for new writes.
   Met Next(Update* update);
   // Returns the reason of kLater or kFailed.
   const Status& status() const { return status_; }
-  // Returns the next number.
+  // Returns the first sequence number that was not returned.
   SequenceNumber position() const { return next_; }
-  // Returns the oldest log that is still needed, also to tell whether the next numbers are lost.
-  // Requires Start.
+  // Returns the number of the oldest log that a reader beginning at the position needs. Requires
+  // Start.
   uint64_t OldestLogNeeded() const;
 
  private:
-  // The fate of a record: it is given out, skipped, not visible yet, or numbers before it are
-  // missing.
+  // Result of Judge: the record is returned, skipped, not visible yet, preceded by missing numbers,
+  // or cannot be read.
   enum class Verdict : uint8_t { kGive, kSkip, kNotYet, kGap, kFailed };
 
   // Finds the log to begin with, and opens it.
   Status Begin();
-  // Finds the index of the log to begin with.
+  // Sets *first to the index in `numbers` of the log to begin with.
   Status FindFirst(const std::vector<uint64_t>& numbers, size_t* first);
-  // Sets *first to the number of the log's first record that has one; 0: there is none. Smaller
-  // numbers are in earlier logs, if in any.
+  // Sets *first to the sequence number of the log's first record that has one, or to 0. Smaller
+  // numbers can only be in earlier logs.
   Status FirstSequence(uint64_t number, SequenceNumber* first);
-  // Looks at the logs' current state and reads on, from log to log. Returns kBatch if it found the
-  // next record and set *record to it, and kGap if the numbers up to limit_ are in no log.
+  // Updates limit_ and view_, and reads on, from log to log. Returns kBatch with *record set to the
+  // next record, or kGap if the numbers up to limit_ are in no log.
   Met Look(Slice* record);
-  // Judges why visible records were not met.
+  // Returns why visible records were not found.
   Met Missing(wal::LogTail::Met met);
   // Returns the offset up to which the current log is read.
   uint64_t End() const {
     return options_.durable_only ? std::min(view_.bytes, view_.synced_bytes) : view_.bytes;
   }
-  // Goes to the next log. Returns kBatch if that is the current one now.
+  // Goes to the next log, and returns kBatch if there is one. `damaged`: the current log could not
+  // be read to its end.
   Met GoOn(bool damaged);
   // Opens a log, makes it the current one, and keeps it and later ones in the log set.
   Status MoveTo(uint64_t number);
-  // Decides what becomes of the next record, and fills in *update for kGive and kGap.
+  // Decides what to do with the next record, and sets *update for kGive and kGap.
   Verdict Judge(const Slice& record, Update* update);
-  // Returns true if the record says where the log before ends, and with which number this one
-  // begins.
+  // Returns true if it is a predecessor record, with the length of the log before. Clears
+  // may_be_lost_ if it proves that nothing is missing.
   bool TakePredecessor(const Slice& record);
-  // Assembles the batch that the record commits.
+  // Sets *batch to the updates that the record and its commits make visible.
   Status AssembleSections(const Slice& record, Slice* batch);
   // Finds the prepared transactions in logs before the current one. Returns NotFound if the log of
   // one of them is gone.
   Status SearchEarlierLogs(const std::set<std::string>& names);
   // Reads the prepared transactions of a whole log that are undecided at its end.
   Status ReadSections(uint64_t number, SectionMemory* sections) const;
-  // Gives out the numbers from the position to `last` as a gap, and moves behind them.
+  // Sets *update to a gap from the position to `last`, and moves the position to `last` + 1.
   Met Gap(SequenceNumber last, bool lost, Update* update);
-  // Keeps the error for status().
+  // Sets status() and returns kFailed.
   Met Fail(Status status);
 
   const std::shared_ptr<Engine> engine_;
@@ -146,25 +147,25 @@ class UpdateReader {
   const Options options_;
   LogHold hold_;
   std::unique_ptr<wal::LogTail> tail_;
-  LogSet::LogView view_;      // State of its log at the last look.
-  bool settled_ = false;      // The view cannot change, as the database is done with that log.
-  SequenceNumber limit_ = 0;  // Number that was visible at the last look.
-  bool looked_ = false;       // Records up to the end of view_ may be taken without a look.
+  LogSet::LogView view_;      // State of the current log at the last Look.
+  bool settled_ = false;      // view_ cannot change any more.
+  SequenceNumber limit_ = 0;  // Visible sequence number at the last Look.
+  bool looked_ = false;       // Records within view_ can be read without a Look.
   bool begins_late_ = false;
-  bool behind_ = true;  // No record at the position was met yet.
+  bool behind_ = true;  // No record at the position was read yet.
   SequenceNumber next_;
   // True if numbers between the last batch and the next may have been in a log that was not read
-  // whole.
+  // completely.
   bool may_be_lost_ = false;
-  uint64_t lost_from_ = 0;  // The first such log; 0: before all.
+  uint64_t lost_from_ = 0;  // The first such log; 0: one before all.
   // Damage of the log that was left, to be reported if visible numbers are missing.
   Status damage_;
-  // The log before this one: how far it was read, and whether that was all of it.
+  // The previous log, the offset up to which it was read, and whether that was without damage.
   uint64_t left_log_ = 0;
   uint64_t left_end_ = 0;
   bool left_whole_ = false;
-  bool left_closed_ = false;    // Its writer has said that nothing follows.
-  bool at_end_record_ = false;  // The last record of the current log is an end record so far.
+  bool left_closed_ = false;    // It ends with an end record.
+  bool at_end_record_ = false;  // The last record read is an end record.
   SectionMemory sections_;
   std::string assembled_;
   Status status_;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Adds up the sizes of a version's blob files.
+// BlobSums adds up the sizes and the garbage of a version's blob files.
 
 #include <cstddef>
 #include <cstdint>
@@ -20,9 +20,10 @@ struct BlobSums {
 
   size_t files;
   uint64_t bytes = 0;    // of the files
-  uint64_t garbage = 0;  // bytes of records without a reference
+  uint64_t garbage = 0;  // bytes of records that no table refers to
 
-  // Returns 0 if nothing but garbage is known.
+  // Returns the bytes sizes of the files for each byte of live records, or 0 if all bytes are
+  // garbage.
   [[nodiscard]] double space_amplification() const {
     return bytes > garbage ? static_cast<double>(bytes) / static_cast<double>(bytes - garbage) : 0;
   }

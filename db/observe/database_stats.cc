@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Most counters run on from the opening to the end. A figure "since" some moment is the difference
-// of two readings: the present one and that of the opening, of ResetStats, or of the last text,
-// which the next text's interval begins with.
+// Counters are never reset. A figure since some moment is the difference of two readings of the
+// counters: the current one, and one from the opening, the last ResetStats, or the last text.
 
 #include "db/observe/database_stats.h"
 
@@ -18,14 +17,14 @@ namespace {
 DatabaseReading ReadNow(const Engine& e) VARVE_REQUIRES(kDbMutex) {
   DatabaseReading now;
   now.micros = e.context.MonotonicMicros();
-  // Parts that a database in the midst of its opening lacks count as zero.
+  // Parts that do not exist yet during an opening count as zero.
   if (e.state.commit != nullptr) now.writes = e.state.commit->Totals();
   if (e.state.logs != nullptr) now.syncs = e.state.logs->sync_requests();
   now.stall_micros = e.stalls.WaitedMicros();
   return now;
 }
 
-// Returns the growth between two readings; `micros` becomes a length of time.
+// Returns the differences of two readings; `micros` is then a duration.
 DatabaseReading Growth(const DatabaseReading& from, const DatabaseReading& to) {
   DatabaseReading growth;
   growth.micros = to.micros - from.micros;
@@ -39,21 +38,22 @@ DatabaseReading Growth(const DatabaseReading& from, const DatabaseReading& to) {
   return growth;
 }
 
-// A reading that begins at the opening has no time of its own yet.
+// Returns the growth since the last ResetStats, or since the opening.
 DatabaseReading SinceBase(const Engine& e, const DatabaseReading& now) VARVE_REQUIRES(kDbMutex) {
   DatabaseReading base = e.statistics.base();
   if (base.micros == 0) base.micros = e.context.open_micros();
   return Growth(base, now);
 }
 
+// Returns the growth since the last text, or since the base if there was none.
 DatabaseReading SinceLastText(const Engine& e, const DatabaseReading& now)
     VARVE_REQUIRES(kDbMutex) {
   const DatabaseReading& last = e.statistics.reported();
   return last.micros == 0 ? SinceBase(e, now) : Growth(last, now);
 }
 
-// Appends three lines about one length of time, which begin with `period`. There are no groups of
-// writes: each write is its own.
+// Appends three lines, which begin with `period`, about the work of one period. The number of
+// commit groups is that of writes, since this engine does not group writes.
 void AppendWork(const char* period, const DatabaseReading& work, std::string* out) {
   const double seconds = Seconds(work.micros);
   const CommitTotals& writes = work.writes;
@@ -107,8 +107,8 @@ std::string DatabaseStatsText(Engine& e) {
             Mebibytes(e.state.logs->total_bytes()), Mebibytes(e.state.logs->unsynced_bytes()));
   }
   AppendStalls(e, &out);
-  // The interval ends here for everybody: a program that asks for the text shortens that of the
-  // LOG.
+  // There is one interval for all readers: a program that reads the text shortens the next interval
+  // in the LOG.
   e.statistics.set_reported(now);
   return out;
 }
@@ -122,7 +122,7 @@ std::map<std::string, std::string> DatabaseStatsMap(const Engine& e) {
           {"db.wal_syncs", std::to_string(work.syncs)},
           {"db.user_bytes_written", std::to_string(work.writes.bytes)},
           {"db.user_keys_written", std::to_string(work.writes.keys)},
-          // No writer commits the write of another one here, unlike in RocksDB's groups.
+          // Unlike in RocksDB's write groups, no writer commits the write of another one.
           {"db.user_writes_by_other", "0"},
           {"db.user_writes_by_self", std::to_string(work.writes.writes)},
           {"db.user_writes_with_wal", std::to_string(work.writes.logged_writes)}};

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Describes what the whole database has written, logged and waited for: the properties
-// rocksdb.dbstats and the end of rocksdb.stats, in the lines that programs parse.
+// Reports the writes, log syncs and write stalls of the whole database: the property
+// rocksdb.dbstats and the end of rocksdb.stats, in the format that programs parse.
 
 #include <map>
 #include <string>
@@ -13,11 +13,12 @@ namespace varve {
 
 struct Engine;
 
-// Returns the text. Its intervals begin where the last text ended, and this call ends them.
+// Returns the text. Its "interval" figures count from the previous call, and this call begins the
+// next interval.
 std::string DatabaseStatsText(Engine& e) VARVE_REQUIRES(kDbMutex);
-// Returns the same figures since the opening, or ResetStats, by RocksDB's names.
+// Returns the figures since the opening, or the last ResetStats, by RocksDB's names.
 std::map<std::string, std::string> DatabaseStatsMap(const Engine& e) VARVE_REQUIRES(kDbMutex);
-// Makes all figures start at 0 now, as ResetStats does.
+// Sets all figures to 0, for DB::ResetStats.
 void ResetDatabaseStats(Engine& e) VARVE_REQUIRES(kDbMutex);
 
 }  // namespace varve

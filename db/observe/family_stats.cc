@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The figures are rows: one for each level that has tables or work, then their sum, and in the text
-// also what came since the last text ("Int"). A row joins the present state of a level (files,
-// size, score) with the work done for it since the opening (LevelWork), so that the same rows make
-// the text and the map.
+// The figures form rows: one for each level that has tables or had work, then their sum, and in the
+// text also the growth since the last text ("Int"). A row has the current state of a level (files,
+// size, score) and the work done for it since the opening (LevelWork). Both the text and the map
+// are made of these rows.
 //
-// Programs cut figures out of the text by their lines and columns, and of the map by RocksDB's
-// names. So both are fixed: a new figure may only be added behind those of a row. Stalls have the
-// names of two releases, because either is in use.
+// Programs read figures of the text by line and column, and those of the map by RocksDB's names. So
+// both are fixed: a new figure may only be added at the end of a row. Stalls have the names of two
+// releases of RocksDB, as programs use either.
 //
-// The text ends an interval: it notes the sums that it has shown (FamilyWork::reported), and the
-// next one subtracts them. The map shows sums only, and ends nothing.
+// The text ends an interval: it stores the sums in FamilyWork::reported, and the next text
+// subtracts them. The map has sums only, and does not end an interval.
 
 #include "db/observe/family_stats.h"
 
@@ -32,7 +32,7 @@ namespace varve {
 
 namespace {
 
-// A row for one level, or for all together.
+// The figures of one level, or of all together.
 struct Row {
   std::string name;
   size_t files = 0;
@@ -40,7 +40,7 @@ struct Row {
   uint64_t bytes = 0;
   double score = 0;
   LevelWork work;
-  uint64_t came_in = 0;  // bytes that were not in the level before
+  uint64_t came_in = 0;  // bytes that were new to the level
 
   [[nodiscard]] double seconds() const { return Seconds(work.micros); }
   [[nodiscard]] uint64_t bytes_read() const {
@@ -49,15 +49,16 @@ struct Row {
   [[nodiscard]] uint64_t bytes_written() const {
     return work.bytes_written + work.blob_bytes_written;
   }
-  // Returns the bytes written for each byte that came in.
+  // Returns the bytes written for each new byte.
   [[nodiscard]] double write_amplification() const {
     return Ratio(static_cast<double>(bytes_written()), static_cast<double>(came_in));
   }
-  // Returns MB in each second of work.
+  // Returns MB per second of work.
   [[nodiscard]] double rate(uint64_t bytes_moved) const {
     return Ratio(Mebibytes(bytes_moved), seconds());
   }
-  // Returns by how much the written tables exceed those read at the level, which may be negative.
+  // Returns the growth of the level: the bytes of tables written less those of tables read at the
+  // level. It may be negative.
   [[nodiscard]] double new_gibibytes() const {
     return Gibibytes(work.bytes_written) - Gibibytes(work.bytes_read_at_level);
   }
@@ -84,22 +85,23 @@ Row RowOf(const ColumnFamily& f, int level) VARVE_REQUIRES(kDbMutex) {
   row.bytes = files.bytes();
   row.score = at < scores.size() ? scores[at] : 0;
   if (at < f.work.levels.size()) row.work = f.work.levels[at];
-  // New to L0 is what flushes bring, new to a deeper level what compactions read from above it.
+  // Flushed bytes are new to L0, and bytes that compactions read from above are new to a deeper
+  // level.
   row.came_in = level == 0 ? f.work.flush_bytes : row.work.bytes_read_above;
   return row;
 }
 
-// Returns rows of the levels that have tables or work; then the sum.
+// Returns a row for each level that has tables or had work, and then their sum.
 std::vector<Row> RowsOf(const ColumnFamily& f) VARVE_REQUIRES(kDbMutex) {
   std::vector<Row> rows;
   Row sum;
   sum.name = "Sum";
-  // For the family as a whole only what comes from outside is new, so its write amplification
-  // counts every rewriting.
+  // For the family as a whole only flushed and ingested bytes are new, so its write amplification
+  // counts every rewrite.
   sum.came_in = f.work.flush_bytes + f.work.ingested.bytes;
   for (int level = 0; level < f.current()->num_levels(); level++) {
     Row row = RowOf(f, level);
-    // A level that is empty now but had work is shown, as its work is part of the sum.
+    // A level that had work is shown even if it is empty now, as its work is part of the sum.
     if (row.files == 0 && row.work.count == 0) continue;
     sum.files += row.files;
     sum.files_in_compactions += row.files_in_compactions;
@@ -111,6 +113,7 @@ std::vector<Row> RowsOf(const ColumnFamily& f) VARVE_REQUIRES(kDbMutex) {
   return rows;
 }
 
+// Adds the figures of a row by RocksDB's names.
 void AddFigures(const Row& row, std::map<std::string, std::string>* values) {
   const LevelWork& work = row.work;
   const double count = static_cast<double>(work.count);
@@ -142,7 +145,8 @@ void AddFigures(const Row& row, std::map<std::string, std::string>* values) {
   }
 }
 
-// The stalls of one line of the text, in its order, and their words there.
+// The stalls in the line "Stalls(count)" of the text, in its order: their keys from AddStalls, and
+// their names in the text.
 constexpr std::pair<const char*, const char*> kOldStallWords[] = {
     {"level0_slowdown", "level0_slowdown"},
     {"level0_slowdown_with_compaction", "level0_slowdown_with_compaction"},
@@ -153,7 +157,8 @@ constexpr std::pair<const char*, const char*> kOldStallWords[] = {
     {"memtable_compaction", "memtable_compaction"},
     {"memtable_slowdown", "memtable_slowdown"}};
 
-// Uses the names of RocksDB 7.8.3; later versions have those of cf-write-stall-stats.
+// Adds counts of stalls by the names of RocksDB 7.8.3; later versions use those of
+// cf-write-stall-stats.
 void AddStalls(const StallCounts& counts, std::map<std::string, std::string>* values) {
   constexpr auto kMemTables = static_cast<size_t>(WriteStallCause::kMemtableLimit);
   constexpr auto kLevelZero = static_cast<size_t>(WriteStallCause::kL0FileCountLimit);
@@ -175,7 +180,7 @@ void AddStalls(const StallCounts& counts, std::map<std::string, std::string>* va
   }
 }
 
-// Returns what was done since `before`; a level's figures of the present do not apply.
+// Returns a row with the work since `before`, without figures of the current state.
 Row IntervalOf(const Row& sum, const FamilyReading& before) {
   Row row;
   row.name = "Int";
@@ -185,7 +190,7 @@ Row IntervalOf(const Row& sum, const FamilyReading& before) {
   return row;
 }
 
-// Returns the table of levels. Programs find a figure by the number of its column.
+// Returns the table of levels. Programs find a figure by its column.
 std::string TableOf(const ColumnFamily& f, const std::vector<Row>& rows) {
   std::string out;
   AppendF(&out, "\n** Compaction Stats [%s] **\n", f.name().c_str());
@@ -221,7 +226,7 @@ void AppendBlobFiles(const BlobFiles& files, std::string* out) {
           sums.files, Gibibytes(sums.bytes), Gibibytes(sums.garbage), sums.space_amplification());
 }
 
-// Appends what came in from memtables and from ingested files.
+// Appends the flushed and the ingested bytes.
 void AppendFlushes(const FamilyWork& work, const FamilyReading& before, std::string* out) {
   const IngestedFiles& files = work.ingested;
   const IngestedFiles& old = before.ingested;
@@ -247,8 +252,8 @@ void AppendCompactions(const char* period, const Row& row, uint64_t micros, std:
           Ratio(Mebibytes(row.bytes_read()), Seconds(micros)), row.seconds());
 }
 
-// Appends the counts by their names of today, and in the line of older releases, which programs
-// add up by the position of its numbers.
+// Appends the counts by their current names, and the line of older releases, whose numbers programs
+// find by their positions.
 void AppendStalls(const StallCounts& counts, uint64_t before, std::string* out) {
   const std::map<std::string, std::string> by_name = counts.ToMap();
   std::string line;

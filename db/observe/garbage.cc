@@ -1,24 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Garbage is estimated, table by table, from counts that the MANIFEST or a table's properties have;
-// no table is read for it.
+// Garbage is estimated, table by table, from counts in the MANIFEST; no table is read.
 //
-//     tombstones    a table's deletions, at its mean size of an entry
-//     deleted       what they probably delete in deeper levels, at most all bytes there
-//     hidden        versions under a newer one in the same table
-//     overwritten   at most all values of a table, and at most what deeper levels have besides
+//     tombstones a table's deletions, each with the mean size of its entries deleted their expected
+//     share of deeper levels, at most all bytes there hidden versions under a newer one in the same
+//     table overwritten all values of a table, at most the other bytes of deeper levels
 //
-// Bytes that one table deletes or overwrites no other one can: tables are visited from the newest
-// level on, and each finds only what those before it have left of the deeper levels.
+// No byte is counted twice: tables are visited from the newest level on, and bytes of deeper levels
+// that one table deletes or overwrites are not available to the next ones.
 //
-// Each table has one reason why its dead entries are still there. The rules are tried in the order
-// in which they hold compactions back: a snapshot forbids the drop; a running compaction is doing
-// it; automatic compactions are off; the table is due, or its level is too full, and only work is
-// missing; a compaction was there and could drop no more; or nothing asks for a compaction yet.
-// Bytes with the same kind, reason and remedy are one item.
+// Each table gets the first of these reasons that applies: a snapshot needs the entries; the table
+// is being compacted; automatic compactions are off; the table is due for compaction, or its level
+// exceeds its target; a compaction has run and could not drop the entries; nothing triggers a
+// compaction yet. Bytes with the same kind, reason and remedy form one item.
 //
-// The family is judged in one hold of the DB mutex, as levels, scores and snapshots must be of one
-// moment. Files beside the tree (ReplacedTables, LostFiles) are listed without it.
+// A family is evaluated in one hold of the DB mutex, as levels, scores and snapshots must be of one
+// moment. Directories (ReplacedTables, LostFiles) are listed without it.
 
 #include "db/observe/garbage.h"
 
@@ -64,21 +61,21 @@ class FamilyGarbage {
   }
 
   std::vector<GarbageItem> Run() VARVE_REQUIRES(kDbMutex) {
-    double beneath = 0;  // bytes of the levels beneath the one that is visited
+    double beneath = 0;  // bytes of the levels beneath the current one
     for (int level = 1; level < version_.num_levels(); level++) {
       beneath += static_cast<double>(version_.level(level).bytes());
     }
     unclaimed_ = beneath;
     for (int level = 0; level < version_.num_levels(); level++) {
       if (level > 0) beneath -= static_cast<double>(version_.level(level).bytes());
-      // The estimate takes claimed bytes from the levels that are passed first.
+      // Bytes that were claimed are assumed to be in the upper ones of the levels beneath.
       unclaimed_ = std::min(unclaimed_, beneath);
       for (const FileRef& file : version_.level(level).files()) Visit(level, *file);
     }
     VARVE_ASSERT(beneath == 0);
     std::vector<GarbageItem> items;
     for (const auto& [key, bytes] : sums_) {
-      // A fraction of a byte is an artefact of the averages.
+      // Less than a byte is only a rounding error.
       const auto whole = static_cast<uint64_t>(bytes);
       if (whole == 0) continue;
       const auto& [kind, why, freed_by] = key;
@@ -90,10 +87,11 @@ class FamilyGarbage {
   }
 
  private:
+  // Adds the garbage that the table has or causes to sums_.
   void Visit(int level, const FileMetaData& file) {
     VARVE_ASSERT(unclaimed_ >= 0);
     const TableCounts& counts = file.counts();
-    // A file of which nothing is known is not guessed at.
+    // A table without counts is skipped.
     if (!counts.known()) return;
     const InternalKeyComparator& icmp = *version_.icmp();
     const double entry_bytes = static_cast<double>(file.size) / static_cast<double>(counts.entries);
@@ -106,8 +104,8 @@ class FamilyGarbage {
         static_cast<double>(counts.Values() - std::min(counts.Values(), counts.hidden));
     const double overwritten = std::min(values * entry_bytes, below - deleted);
     unclaimed_ = std::max(0.0, unclaimed_ - deleted - overwritten);
-    // A file without either changes nothing by being compacted alone: its values only hide what a
-    // compaction with the level beneath would drop.
+    // A table without either does not shrink if it is compacted alone: only a compaction with the
+    // level beneath drops the values that it overwrites.
     const bool settles = deletions > 0 || counts.hidden > 0;
     if (!settles && overwritten == 0) return;
     const Reason reason = ReasonOf(level, file, settles);
@@ -121,9 +119,9 @@ class FamilyGarbage {
     if (bytes > 0) sums_[{kind, reason.why, reason.freed_by}] += bytes;
   }
 
-  // Returns what keeps the dead entries of the file, and those they hide, from being dropped.
+  // Returns the reason why the obsolete entries that the table has or hides are still there.
   Reason ReasonOf(int level, const FileMetaData& file, bool settles) const {
-    // The order is from what no compaction can overcome to what time alone will bring.
+    // The strongest reasons are tested first.
     if (file.largest_seq > oldest_snapshot_) {
       return {"held by snapshot " + std::to_string(oldest_snapshot_) + " since " +
                   std::to_string(snapshots_.oldest_unix_seconds()),
@@ -162,6 +160,7 @@ class FamilyGarbage {
 
   static std::string OfLevel(int level) { return "L" + std::to_string(level); }
 
+  // Returns true if no deeper level has keys in the table's range.
   bool LastOfItsRange(int level, const FileMetaData& file) const {
     const InternalKeyComparator& icmp = *version_.icmp();
     return level > 0 && !version_.RangeMayExistFrom(level + 1, icmp.KeyOf(file.smallest),
@@ -175,8 +174,7 @@ class FamilyGarbage {
   const FileWeights weights_;
   const SequenceNumber oldest_snapshot_;
   std::map<uint64_t, CompactionReason> due_;  // keyed by file number
-  // Bytes of the levels beneath the one that is visited, without what tables above delete or
-  // overwrite.
+  // Bytes of the levels beneath the current one that no visited table deletes or overwrites.
   double unclaimed_ = 0;
   std::map<std::tuple<std::string, std::string, std::string>, double> sums_;
 };
@@ -208,7 +206,7 @@ LiveFiles ListLiveFiles(const DbContext& context, DbState* state) {
   return live;
 }
 
-// Returns the names in the directory; none if it cannot be read.
+// Returns the names in the directory, or none if it cannot be read.
 std::vector<std::string> NamesIn(FileSystem* fs, const std::string& directory) {
   std::vector<std::string> names;
   if (!fs->GetChildren(directory, IOOptions(), &names, nullptr).ok()) names.clear();
@@ -217,7 +215,7 @@ std::vector<std::string> NamesIn(FileSystem* fs, const std::string& directory) {
 
 // Returns the bytes of tables and blob files in the families' directories that are in no family's
 // current version. Files with numbers above all live ones are left out, as jobs may be writing
-// them. A job's output with a smaller number is counted until its edit is in force.
+// them. A job's output with a smaller number is counted until it is installed.
 GarbageItem ReplacedTables(const DbContext& context, const LiveFiles& live) {
   GarbageItem item{"replaced", "held by iterators or other readers, or file deletions are disabled",
                    "giving them back", 0};
@@ -227,7 +225,7 @@ GarbageItem ReplacedTables(const DbContext& context, const LiveFiles& live) {
     const std::vector<std::string> names = NamesIn(fs, directory);
     for (const auto& [name, number, type] : FilesAmong(names)) {
       if (type != kTableFile && type != kBlobFile) continue;
-      // A number above all live ones is probably that of a job's output, which is no garbage yet.
+      // A number above all live ones probably belongs to an output of a running job.
       if (live.numbers.contains(number) || number > newest) continue;
       item.bytes += SizeOf(fs, directory + "/" + name);
     }
@@ -235,6 +233,7 @@ GarbageItem ReplacedTables(const DbContext& context, const LiveFiles& live) {
   return item;
 }
 
+// Returns the bytes of files in the lost/ folders of all directories.
 GarbageItem LostFiles(const DbContext& context, const LiveFiles& live) {
   GarbageItem item{"lost", "set aside at an opening, for people to look at",
                    "deleting the folder lost/", 0};
@@ -259,9 +258,8 @@ std::vector<GarbageItem> GarbageOfFamily(DbState* state, ColumnFamily* family) {
   return FamilyGarbage(state->snapshots, *family).Run();
 }
 
-// Items of the family come first, then those of the whole database; items without bytes are left
-// out. The mutex is not held while directories are read. So `live` may be out of date by then, and
-// a file that was replaced meanwhile is not counted; this is an estimate.
+// Directories are read without the mutex, so a file that is replaced meanwhile may not be counted.
+// Items without bytes are omitted.
 std::vector<GarbageItem> Garbage(const DbContext& context, DbState* state, ColumnFamily* family) {
   std::vector<GarbageItem> items = GarbageOfFamily(state, family);
   const LiveFiles live = ListLiveFiles(context, state);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Describes data of a database that is dead but still on disk: how much there is, why it stays, and
-// what would free it. The property varve.garbage.
+// Estimates the obsolete data that a database still has on disk: how many bytes, why they are still
+// there, and what would free them. This is the property varve.garbage.
 
 #include <cstdint>
 #include <map>
@@ -15,7 +15,7 @@ class DbContext;
 struct DbState;
 class ColumnFamily;
 
-// Bytes of one kind that stay for one reason.
+// Obsolete bytes of one kind that are still there for one reason.
 struct GarbageItem {
   // "tombstones" themselves, entries "deleted" by them, "hidden" versions under a newer one in the
   // same table, "overwritten" entries (an upper bound: newer levels may have newer versions); for
@@ -27,10 +27,11 @@ struct GarbageItem {
   uint64_t bytes = 0;
 };
 
-// Returns estimates from the counts of the family's tables.
+// Returns estimates from the counts of the family's tables, the largest first.
 std::vector<GarbageItem> GarbageOfFamily(DbState* state, ColumnFamily* family);
-// Returns the same, followed by what lies beside the live tables of all families: replaced files
-// and lost/. Reads the directories of the database, its logs and its families.
+// Returns these estimates, followed by the bytes of files outside the current versions of all
+// families: replaced files, and files in lost/. Lists the directories of the database, its logs and
+// its families.
 std::vector<GarbageItem> Garbage(const DbContext& context, DbState* state, ColumnFamily* family);
 
 // Returns lines like "deleted: 4100 bytes, held by snapshot 17 since 1700000000; freed by its

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Sums what the parts of a database hold.
+// Sums the memory of the components of a database.
 //
-// One byte must not count twice in the total. A block cache is counted by what it holds, and part
-// of that is only reserved there for memory that another line shows (open readers, memtables): so
-// the total subtracts `reserved`. Caches that families share are counted once, by their address.
+// No byte is counted twice in the total. The usage of a block cache includes reservations for
+// memory that is counted elsewhere (open readers, memtables), so the total subtracts `reserved`.
+// Caches that families share are counted once.
 
 #include "db/observe/memory_by_owner.h"
 
@@ -47,7 +47,7 @@ MemTableBytes SumMemTables(const DbState& state) VARVE_REQUIRES(kDbMutex) {
     const uint64_t active = family->mem()->MemoryUsage();
     const uint64_t both = family->MemTableBytes();
     sum.active += active;
-    // The two readings are not of one moment.
+    // The two values are not read at one moment.
     sum.immutable += both > active ? both - active : 0;
     sum.history += family->HistoryBytes();
     sum.pinned += family->PinnedMemTableBytes();
@@ -72,7 +72,7 @@ CacheBytes SumBlockCaches(const DbContext& context, const DbState& state, uint64
     const ClockCache* const own = ClockCache::From(cache.get());
     if (own != nullptr) sum.waiting += own->GetWaitingUsage();
   }
-  // The reservation includes other databases' memtables, which are not in the sum.
+  // The manager's reservation includes memtables of other databases, which are not in the sum.
   sum.reserved +=
       std::min<uint64_t>(context.write_buffer_manager()->dummy_entries_in_cache_usage(), memtables);
   return sum;
@@ -95,7 +95,7 @@ TableBytes SumTables(const DbContext& context, const DbState& state) VARVE_REQUI
       }
     }
   }
-  // With a limit on open files the readers are in a cache of their own, and the metadata has none.
+  // With a limit of open files, readers are in a separate cache instead of the metadata.
   if (context.limited_tables() == nullptr) return sum;
   context.limited_tables()->ApplyToAllEntries(
       [&sum](const Slice&, Cache::ObjectPtr reader, size_t, const Cache::CacheItemHelper*) {
@@ -122,7 +122,7 @@ std::vector<std::pair<std::string, uint64_t>> MemoryByOwner(const DbContext& con
   const TableBytes tables = SumTables(context, *state);
   // The rest needs no mutex, and may take long.
   lock.Unlock();
-  // This visits all entries.
+  // GetPinnedUsage visits all entries of a cache.
   for (const auto& [address, block_cache] : caches) cache.pinned += block_cache->GetPinnedUsage();
   const uint64_t transactions = SumTransactions(*state);
   const uint64_t warm_pages = WarmPages::Default().bytes();
@@ -142,8 +142,8 @@ std::vector<std::pair<std::string, uint64_t>> MemoryByOwner(const DbContext& con
       {"table_readers", tables.readers},
       {"file_metadata", tables.metadata},
       {"transactions", transactions},
-      {"mapped_files", MappedReads::MappedBytes()},  // not in the sum, as it is no memory of ours
-      // The readings are not of one moment, so the reservation may exceed the sum.
+      {"mapped_files", MappedReads::MappedBytes()},  // not in the sum, as it is page cache
+      // The values are not read at one moment, so the reservation may exceed the sum.
       {"total", sum - std::min(sum, cache.reserved)},
   };
 }

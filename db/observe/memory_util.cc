@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Sums what several databases and caches hold.
+// Sums the memory of several databases and caches.
 
 #include "varve/utilities/memory_util.h"
 
@@ -14,7 +14,8 @@ namespace {
 
 using Usage = std::map<MemoryUtil::UsageType, uint64_t>;
 
-// Adds the property of these databases to the type, which gets an entry if one of them has it.
+// Adds the property of each of the databases to the entry of `type`, which is made if a database
+// has the property.
 void AddProperty(const std::vector<DB*>& dbs, const std::string& property,
                  MemoryUtil::UsageType type, Usage* usage) {
   for (DB* const db : dbs) {
@@ -35,11 +36,11 @@ Status MemoryUtil::GetApproximateMemoryUsageByType(
   AddProperty(dbs, DB::Properties::kSizeAllMemTables, kMemTableTotal, &usage);
   AddProperty(dbs, DB::Properties::kCurSizeAllMemTables, kMemTableUnFlushed, &usage);
   AddProperty(dbs, DB::Properties::kEstimateTableReadersMem, kTableReadersTotal, &usage);
-  // The caller names the caches, so a cache that databases share is in the set once.
+  // The caller passes a set, so a cache that databases share is counted once.
   for (const Cache* const cache : cache_set) {
     if (cache != nullptr) usage[kCacheTotal] += cache->GetUsage();
   }
-  // The result is exchanged at the end: after a failure it is as it was.
+  // The result is set at the end, so that it is unchanged after a failure.
   usage_by_type->swap(usage);
   return Status::OK();
 } catch (...) {

@@ -1,19 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Lists begin with a version that is pinned under the DB mutex and then read without it. So a list
-// is of one moment, files that it names cannot be deleted while it is made, and calls that open
-// tables hold up nobody. The mutex is taken again for a moment for each file, because what planners
-// note in it (being_compacted) may change. Counts and times that an older MANIFEST lacks come from
-// the properties of the table, which is opened for them.
+// A version is pinned under the DB mutex and then read without it. So a list is of one moment,
+// files that it names cannot be deleted while it is made, and opening tables does not block others.
+// The mutex is taken briefly for each file to read being_compacted, which may change. Counts and
+// times that an older MANIFEST lacks are read from the properties of the table.
 //
-// Logs have no version. ListLogs and DescribeCurrentLog keep obsolete files from being deleted
-// (KeepFiles) while they read the first record of each log for its sequence number. Archived logs
-// may disappear all the same, and are then left out. Both lists ascend: a log that moves to the
-// archive meanwhile is listed once, as it is taken from the archive only if it is older than the
-// oldest live one.
+// Logs are not part of a version. ListLogs and DescribeCurrentLog keep obsolete files from being
+// deleted (KeepFiles) while they read the first record of each log for its sequence number.
+// Archived logs may still be deleted, and are then omitted. A log that is archived meanwhile is
+// listed once, as only logs older than the oldest live one are taken from the archive.
 //
-// Sizes of ranges: a table within the range counts whole; one that reaches over an end is asked, by
-// its index, at which offsets the ends are.
+// The size of a key range includes the whole size of each table within it. For a table that extends
+// beyond it, the index gives the offsets of the range's ends.
 
 #include "db/observe/metadata.h"
 
@@ -37,7 +35,7 @@ namespace varve {
 
 namespace {
 
-// A family's current version, with what is needed to read its tables.
+// A family and its version when it was pinned.
 struct PinnedVersion {
   VersionRef version;
   std::shared_ptr<ColumnFamily> family;
@@ -60,7 +58,7 @@ std::vector<PinnedVersion> PinAll(Engine* engine) {
 void FillFile(const FileMetaData& file, SstFileMetaData* out) {
   VARVE_ASSERT(file.number != 0);
   out->relative_filename = TableFileBaseName(file.number);
-  // Older programs append this name, with its slash, to db_path.
+  // RocksDB's older interface: db_path and this name form the path.
   out->name = "/" + out->relative_filename;
   out->directory = file.paths->directory(file.path_id);
   out->db_path = out->directory;
@@ -82,11 +80,11 @@ void FillFile(const FileMetaData& file, SstFileMetaData* out) {
   out->oldest_blob_file_number = file.oldest_blob_file_number;
 }
 
-// Fills in entry counts of files from an earlier MANIFEST, which only their properties have.
+// Sets the entry counts from the table's properties if the MANIFEST does not have them.
 void FillCounts(TableCache* cache, FileMetaData* file, int level, SstFileMetaData* out) {
   if (out->num_entries != 0) return;
   TableRef table;
-  // A table that cannot be opened is listed without counts; the error belongs to whoever reads it.
+  // A table that cannot be opened is listed without counts; a read of it returns the error.
   if (!cache->Find(file, level, ReadOptions(), &table).ok()) return;
   out->num_entries = table->properties()->num_entries;
   out->num_deletions = table->properties()->num_deletions;
@@ -111,7 +109,7 @@ class ListedLog final : public LogFile {
   const WalFileType type_;
 };
 
-// Returns the number of the first batch that has one; a log may begin with one that has none.
+// Returns the sequence number of the log's first batch, or 0 if it has none or cannot be read.
 SequenceNumber FirstSequence(Engine* engine, uint64_t number, const std::string& path) {
   VARVE_ASSERT(number != 0);
   std::unique_ptr<SequentialFileReader> file;
@@ -125,7 +123,7 @@ SequenceNumber FirstSequence(Engine* engine, uint64_t number, const std::string&
   std::string scratch;
   PredecessorLog before;
   do {
-    // A log without a record has no first number: 0.
+    // The log has no batch.
     if (!reader.ReadRecord(&record, &scratch, WALRecoveryMode::kPointInTimeRecovery)) return 0;
   } while (ParsePredecessorRecord(record, &before) || IsEndRecord(record));
   return record.size() < kBatchHeaderBytes ? 0 : DecodeFixed64(record.data());
@@ -135,14 +133,14 @@ SequenceNumber FirstSequence(Engine* engine, uint64_t number) {
   return FirstSequence(engine, number, LogFileName(engine->context.WalDirectory(), number));
 }
 
-// Lists the archived logs, without those deleted meanwhile, and those added after `first_live` was
-// listed.
+// Lists the archived logs with numbers below `first_live`, without those that are deleted
+// meanwhile.
 Status ListArchivedLogs(Engine* engine, uint64_t first_live, VectorLogPtr* files) {
   const LogArchive archive(engine->context);
   std::vector<uint64_t> numbers;
   VARVE_RETURN_IF_ERROR(archive.List(&numbers));
   for (uint64_t number : numbers) {
-    // Live logs are listed by the caller. One that has moved here since is in that list already.
+    // The caller lists the live logs. One that was archived since is in that list already.
     if (number >= first_live) break;
     const std::string path = archive.PathOf(number);
     uint64_t bytes = 0;
@@ -158,7 +156,7 @@ uint64_t OffsetInFile(const PinnedVersion& pinned, FileMetaData* file, int level
                       const Slice& key) {
   VARVE_ASSERT(level >= 0 && level < pinned.version->num_levels());
   const InternalKeyComparator& icmp = *pinned.version->icmp();
-  // Outside of the table's range its index need not be asked.
+  // The index is not needed for a key outside of the table's range.
   if (icmp.CompareKey(key, icmp.KeyOf(file->smallest)) <= 0) return 0;
   if (icmp.CompareKey(key, icmp.KeyOf(file->largest)) > 0) return file->size;
   TableRef table;
@@ -166,8 +164,9 @@ uint64_t OffsetInFile(const PinnedVersion& pinned, FileMetaData* file, int level
   return table->ApproximateOffsetOf(ReadOptions(), icmp.FirstInternalKey(key).Encode());
 }
 
-// Returns the bytes of all tables in the range. Tables that extend beyond it are examined, unless
-// all their bytes are less than the share `margin` of the rest: then half of them counts.
+// Returns the approximate bytes of tables in the range. For tables that extend beyond it, offsets
+// are looked up, unless their bytes are less than the share `margin` of those of the other tables:
+// then half of them is counted.
 uint64_t BytesInFiles(const PinnedVersion& pinned, const Range& range, double margin) {
   const InternalKeyComparator& icmp = *pinned.version->icmp();
   uint64_t whole = 0;
@@ -185,8 +184,7 @@ uint64_t BytesInFiles(const PinnedVersion& pinned, const Range& range, double ma
       }
     }
   }
-  // On average half of a table at an end lies in the range, so the error is at most half of those
-  // bytes.
+  // With half of these bytes the error is at most half of them.
   if (margin > 0 && static_cast<double>(bytes_of_ends) < static_cast<double>(whole) * margin) {
     return whole + bytes_of_ends / 2;
   }
@@ -276,13 +274,11 @@ void DescribeAllFamilies(Engine* engine, std::vector<ColumnFamilyMetaData>* meta
 
 Status ListFilesForCopy(Engine* engine, std::vector<std::string>* names, uint64_t* manifest_bytes) {
   names->clear();
-  // A write failure is reported to the caller that changed options.
-  // The OPTIONS file of the present options is to be in the list, so a job that is writing it is
-  // awaited.
+  // Waits until the OPTIONS file of the current options is written, as the list must include it. An
+  // error of writing it is reported to the caller that changed options.
   engine->jobs->options_keeper.Settle().PermitUncheckedError();
   DbLock lock(&engine->state.mu);
-  // After a failed write it may be in doubt which MANIFEST is in force. A copy needs one that is,
-  // so a fresh one is written.
+  // After a failed write of the MANIFEST its contents are unknown, so EndDoubt writes a new one.
   VARVE_RETURN_IF_ERROR(engine->state.versions->EndDoubt(engine->context.directory()));
   for (const auto& [id, family] : engine->state.families.all()) {
     const Version& version = *family->current();
@@ -307,7 +303,7 @@ Status ListFilesForCopy(Engine* engine, std::vector<std::string>* names, uint64_
 
 namespace {
 
-// Keeps files that become obsolete meanwhile until it is destroyed.
+// Keeps obsolete files from being deleted while it exists.
 class KeepFiles {
  public:
   explicit KeepFiles(Engine* engine) : engine_(engine) {
@@ -334,7 +330,7 @@ class KeepFiles {
 
 Status ListLogs(Engine* engine, VectorLogPtr* files) {
   files->clear();
-  // The logs are opened by name to find their first numbers, so none may be deleted or moved
+  // The logs are opened by name for their first sequence numbers, so none may be deleted or moved
   // meanwhile.
   const KeepFiles keep(engine);
   const std::vector<LogSet::LogInfo> logs = engine->state.logs->List();
@@ -390,7 +386,8 @@ Status ApproximateSizes(ColumnFamily* family, const SizeApproximationOptions& op
   if (!options.include_memtables && !options.include_files) {
     return Status::InvalidArgument("GetApproximateSizes: neither memtables nor files are included");
   }
-  // Both are of one moment: data moved by a flush is neither omitted nor counted twice.
+  // Memtables and tables are of one super-version, so flushed data is neither omitted nor counted
+  // twice.
   ReadGuard super_version(family);
   const PinnedVersion pinned{super_version->shared_version(), family->shared_from_this()};
   for (int i = 0; i < n; i++) {

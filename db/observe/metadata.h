@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Lists the files of a database, and the sizes of parts of it.
+// Lists the files of a database, and estimates the sizes of key ranges. Implements the calls of DB
+// that return metadata; all are thread-safe and take the DB mutex.
 
 #include <cstdint>
 #include <memory>
@@ -18,23 +19,26 @@ namespace varve {
 class ColumnFamily;
 struct Engine;
 
-// Each of these describes one moment.
+// Set the results to the state of one moment.
 void ListLiveFiles(Engine* engine, std::vector<LiveFileMetaData>* files);
 void DescribeFamily(Engine* engine, ColumnFamily* family, ColumnFamilyMetaData* metadata);
 void DescribeAllFamilies(Engine* engine, std::vector<ColumnFamilyMetaData>* metadata);
-// Returns names relative to the directory, with a leading slash, and the size of the MANIFEST that
-// names these tables.
+// Implements DB::GetLiveFiles after its flush: returns names relative to the directory, with a
+// leading slash, and the size of the MANIFEST that names these tables.
 Status ListFilesForCopy(Engine* engine, std::vector<std::string>* names, uint64_t* manifest_bytes);
+// Lists archived and live logs, the oldest first.
 Status ListLogs(Engine* engine, VectorLogPtr* files);
-// Describes the log that is being written. Returns NotSupported for a database that is not written.
+// Describes the current log. NotSupported: the database is read-only.
 Status DescribeCurrentLog(Engine* engine, std::unique_ptr<LogFile>* file);
-// Sets *seconds; 0: unknown for some table; UINT64_MAX: there are no tables.
+// Sets *seconds to the creation time of the oldest table in seconds since 1970: 0 if it is not
+// known for some table, UINT64_MAX if there are no tables.
 Status OldestCreationTime(Engine* engine, uint64_t* seconds);
+// Sets sizes[i] to the approximate bytes of the range ranges[i] of the `n` ranges.
 Status ApproximateSizes(ColumnFamily* family, const SizeApproximationOptions& options,
                         const Range* ranges, int n, uint64_t* sizes);
 Status TablePropertiesInRanges(Engine* engine, ColumnFamily* family, const Range* ranges, size_t n,
-                               TablePropertiesCollection* properties);  // ranges null: all tables
-// Sums the properties of the tables of a level, or, if it is negative, of all levels.
+                               TablePropertiesCollection* properties);  // null `ranges`: all tables
+// Sets *sum to the summed properties of the tables of a level, or of all levels if it is negative.
 Status SumTableProperties(Engine* engine, ColumnFamily* family, int level, TableProperties* sum);
 
 }  // namespace varve

@@ -6,8 +6,8 @@
 // are held until the mutex is released, as the last reference closes files. Rows of kOfCaches ask a
 // cache, which may walk over its entries to count pinned ones, so the mutex is not held.
 //
-// A sum over all families has each thing once: a figure of the whole database is taken from one
-// family (Scope::kDatabase), and a cache that several families share is asked once.
+// A sum over all families counts nothing twice: a property of the whole database is taken from one
+// family (Scope::kDatabase), and a cache that several families share is read once.
 
 #include "db/observe/number_properties.h"
 
@@ -36,8 +36,8 @@ using P = DB::Properties;
 const std::string kScrubCorruptions = "varve.scrub-corruptions";
 
 enum class Scope : uint8_t {
-  kFamily,    // a family's; the sum over all families exists, too
-  kDatabase,  // equal for every family
+  kFamily,    // has a value for each family, which can be summed
+  kDatabase,  // has the same value for every family
 };
 
 struct NumberProperty {
@@ -63,8 +63,8 @@ uint64_t UsedByHistory(ColumnFamily& f) VARVE_REQUIRES(kDbMutex) {
   return sum;
 }
 
-// Estimates the keys in files: entries less twice the deletions, as each deletion hides itself and,
-// on average, one other entry beneath it. Files without counts are assumed to be like the others.
+// Estimates the number of live keys in files: entries less twice the deletions, assuming that each
+// deletion deletes one entry. Files without counts are assumed to be like the others.
 uint64_t EstimateKeysInFiles(const Version& version) {
   uint64_t entries = 0;
   uint64_t deletions = 0;
@@ -78,7 +78,7 @@ uint64_t EstimateKeysInFiles(const Version& version) {
       known_bytes += file->size;
     }
   }
-  // Nothing is left under so many deletions, by this estimate.
+  // By this estimate everything is deleted.
   if (entries <= 2 * deletions) return 0;
   const uint64_t keys = entries - 2 * deletions;
   const uint64_t bytes = version.TotalBytes();
@@ -88,7 +88,7 @@ uint64_t EstimateKeysInFiles(const Version& version) {
                                static_cast<double>(known_bytes));
 }
 
-// Deletions in memtables may delete entries of files, but not the reverse.
+// Deletions in memtables are subtracted from the whole sum, as they may delete entries of files.
 uint64_t EstimateKeys(Engine&, ColumnFamily& f) VARVE_REQUIRES(kDbMutex) {
   const uint64_t entries = f.mem()->entry_count() + SumImmutables(f, &MemTable::entry_count) +
                            EstimateKeysInFiles(*f.current());
@@ -108,24 +108,23 @@ uint64_t TableReaderBytes(Engine&, ColumnFamily& f) VARVE_REQUIRES(kDbMutex) {
   return sum;
 }
 
-// A file that was cut at a range tombstone ends before all entries of the key that its largest key
-// names, with which its neighbour begins.
+// The largest key of a file. It is exclusive if the end of a range tombstone ends the file; the
+// next file may then begin with that key.
 struct FileEnd {
   Slice key;
   bool inclusive;
 };
 
-// Sums the files of the last level, assumed to hold each live key once, and files above that
-// overlap no file counted so far: overlapping ones are assumed to hold newer versions of the same
-// keys.
+// Estimates the bytes of live data: the files of the last level, and files above that overlap no
+// file counted so far. Files that overlap are assumed to have newer versions of the same keys.
 uint64_t LiveDataBytes(Engine&, ColumnFamily& f) VARVE_REQUIRES(kDbMutex) {
   const InternalKeyComparator& icmp = f.icmp();
   const auto before = [&icmp](const FileEnd& a, const FileEnd& b) {
     const int order = icmp.CompareKey(a.key, b.key);
     return order != 0 ? order < 0 : !a.inclusive && b.inclusive;
   };
-  // The ranges in `counted` do not overlap, so the first one that ends at or behind `smallest` is
-  // the only one that has to be looked at.
+  // The ranges in `counted` do not overlap, so only the first one that ends at or after `smallest`
+  // has to be checked.
   std::map<FileEnd, FileEnd, decltype(before)> counted(before);  // maps the largest to the smallest
   uint64_t bytes = 0;
   for (int level = f.current()->num_levels() - 1; level >= 0; level--) {
@@ -140,7 +139,7 @@ uint64_t LiveDataBytes(Engine&, ColumnFamily& f) VARVE_REQUIRES(kDbMutex) {
     }
   }
   for (const BlobFileState& file : f.current()->blob_files()) {
-    // Values of a blob file that no table names any more are dead.
+    // Values that no table refers to are not live.
     bytes += file.bytes() - file.garbage_bytes;
   }
   return bytes;
@@ -184,7 +183,8 @@ uint64_t BlobGarbageBytes(const Version& version) {
   return bytes;
 }
 
-// Counts each file of L0 as a run, and all files of any other level together as one.
+// Returns the number of sorted runs in running compactions: each file of L0 is a run, and all files
+// of another level are one.
 uint64_t RunsBeingCompacted(ColumnFamily& f) VARVE_REQUIRES(kDbMutex) {
   uint64_t runs = 0;
   for (const CompactionPlan* plan : f.running_compactions) {
@@ -310,8 +310,7 @@ const std::vector<NumberProperty>& Numbers() {
        [](Engine& e, ColumnFamily&)
            VARVE_REQUIRES(kDbMutex) { return e.state.versions->OldestLogNeeded(); },
        Scope::kDatabase},
-      // Jobs know what is being written, and readers what is being read: no table stays because of
-      // its number.
+      // Obsolete tables are not kept by their numbers, so this has its neutral value.
       {&P::kMinObsoleteSstNumberToKeep,
        [](Engine&, ColumnFamily&) VARVE_REQUIRES(kDbMutex) { return UINT64_MAX; },
        Scope::kDatabase},
@@ -363,7 +362,7 @@ struct CacheProperty {
   const std::string* name;
   std::shared_ptr<Cache> (*find)(const ColumnFamily& f);  // null: the family has no such cache
   uint64_t (*get)(const Cache& cache);
-  bool exists_always;  // zero without a cache
+  bool exists_always;  // its value is 0 without a cache
 };
 
 uint64_t CapacityOf(const Cache& cache) {
@@ -430,8 +429,8 @@ bool GetNumberProperty(Engine* engine, ColumnFamily* family, const Slice& name, 
 
 bool GetAggregatedNumberProperty(Engine* engine, const Slice& name, uint64_t* value) {
   if (const CacheProperty* const of_caches = FindOfCaches(name)) {
-    // Families that share a cache must not count it twice. The caches are asked without the mutex,
-    // but kept alive.
+    // A set, so that a shared cache is counted once. It keeps the caches alive while they are read
+    // without the mutex.
     std::set<std::shared_ptr<Cache>> caches;
     {
       DbLock lock(&engine->state.mu);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Returns the properties of a running database that are numbers.
+// Returns the numeric properties of an open database: DB::GetIntProperty and
+// GetAggregatedIntProperty.
 
 #include <cstdint>
 
@@ -12,10 +13,12 @@ namespace varve {
 class ColumnFamily;
 struct Engine;
 
-// Returns false for a name that is unknown, or that has no number in this family.
+// Sets *value to the property of the family. Returns false if the name is unknown, or the family
+// does not have the property.
 bool GetNumberProperty(Engine* engine, ColumnFamily* family, const Slice& name, uint64_t* value);
-// Sums the property over families, even if the sum has no meaning; counts properties of the whole
-// database once, and each block cache shared by families once. Returns false for unknown names.
+// Sets *value to the sum of the property over all families, whether or not it is meaningful. A
+// property of the whole database, and a cache that families share, is counted once. Returns false
+// for unknown names.
 bool GetAggregatedNumberProperty(Engine* engine, const Slice& name, uint64_t* value);
 
 }  // namespace varve

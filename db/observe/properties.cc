@@ -53,12 +53,12 @@ std::string BlobStatsText(ColumnFamily& family) VARVE_REQUIRES(kDbMutex) {
 
 using P = DB::Properties;
 
-// True if the name is the prefix and a number below `end`.
+// Returns true, and sets *number, if the name is the prefix followed by a number below `end`.
 bool ConsumeNumber(const Slice& name, const std::string& prefix, int end, int* number) {
   if (!name.starts_with(prefix) || name.size() == prefix.size()) return false;
   int value = 0;
   for (size_t i = prefix.size(); i < name.size(); i++) {
-    // No property has a number that long, and an int must not overflow.
+    // Longer numbers are refused, so that the int does not overflow.
     if (name[i] < '0' || name[i] > '9' || value > 1000) return false;
     value = value * 10 + (name[i] - '0');
   }
@@ -77,8 +77,8 @@ std::string LevelStats(ColumnFamily& f) VARVE_REQUIRES(kDbMutex) {
   return out;
 }
 
-// Returns the bytes of keys and values for each byte of the level's tables, as far as these are
-// known; -1: none is.
+// Returns the bytes of keys and values for each byte of the level's tables with known sizes, or -1
+// if there are none.
 std::string CompressionRatio(const LevelFiles& files) {
   uint64_t raw = 0;
   uint64_t stored = 0;
@@ -148,7 +148,8 @@ const char* NameOf(Urgency urgency) {
   return kNames[static_cast<size_t>(urgency)];
 }
 
-// Describes how background work shares the processors. The urgencies are those of the process.
+// Describes how background work shares the processors. The urgencies cover all databases of the
+// process.
 std::map<std::string, std::string> BackgroundMap(const Engine& e) {
   return {{"gives-way", e.context.options().background_gives_way ? "1" : "0"},
           {"pauses", std::to_string(e.statistics.pauses())},
@@ -170,14 +171,16 @@ std::string MemoryText(Engine& e) {
   return out;
 }
 
-// Returns the patience for a property about the block cache's entries; null for other properties.
+// Returns how old the collected statistics may be for a property about the block cache's entries,
+// or null for other properties.
 const CacheEntryStatsCollector::Patience* PatienceOf(const Slice& name) {
   if (name == Slice(P::kBlockCacheEntryStats)) return &CacheEntryStatsCollector::kExact;
   if (name == Slice(P::kFastBlockCacheEntryStats)) return &CacheEntryStatsCollector::kFast;
   return nullptr;
 }
 
-// Called without the DB mutex, as it may take long. Returns false if the family has no block cache.
+// Collects statistics of the entries of the family's block cache. Must be called without the DB
+// mutex, as it may take long. Returns false if the family has no block cache.
 bool CollectEntryStats(Engine* e, ColumnFamily* f,
                        const CacheEntryStatsCollector::Patience& patience, CacheEntryStats* stats) {
   const std::shared_ptr<Cache> cache = TableOptionsOf(*f->options()).block_cache;
@@ -186,25 +189,25 @@ bool CollectEntryStats(Engine* e, ColumnFamily* f,
   return true;
 }
 
-// Handles the sum over all tables, or over those of a level. Called without the DB mutex, as tables
-// may have to be opened. Returns false for another name, if a table cannot be opened, or if the
-// database is closed.
+// Handles the summed properties of all tables, or of those of a level. Must be called without the
+// DB mutex, as tables may have to be opened. Returns false for another name, if a table cannot be
+// opened, or if the database is closed.
 bool SumTables(Engine* e, ColumnFamily* f, const Slice& name, TableProperties* sum) {
   if (!name.starts_with(P::kAggregatedTableProperties)) return false;
   int level = -1;
-  // The number of levels is read under the mutex, which is released before tables are opened.
+  // The mutex is released before tables are opened.
   if (name != Slice(P::kAggregatedTableProperties)) {
     DbLock lock(&e->state.mu);
     const int levels = f->current()->num_levels();
     if (!ConsumeNumber(name, P::kAggregatedTablePropertiesAtLevel, levels, &level)) return false;
   }
-  // Tables may be opened by name here, so Close waits for this.
+  // Tables may be opened by name, so Close must wait for this.
   const OpenCall call(&e->lifecycle);
   return call.inside() && SumTableProperties(e, f, level, sum).ok();
 }
 
-// The logs between those that families need and the oldest that stays are kept for prepared
-// transactions only.
+// Lists the prepared transactions, and the logs that are kept only for them: those older than what
+// families need.
 std::string PreparedText(Engine& e) VARVE_REQUIRES(kDbMutex) {
   const std::vector<PreparedSections::Info> sections = e.state.sections.Undecided();
   const uint64_t needed = e.state.versions->MinLogNumber();

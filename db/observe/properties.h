@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Returns properties of a running database as texts and maps: DB::GetProperty and related calls.
-// Those that are numbers come from number_properties.
+// Returns properties of an open database as texts and maps: DB::GetProperty and GetMapProperty.
+// Numeric properties are in number_properties.h.
 
 #include <map>
 #include <string>
@@ -14,7 +14,8 @@ namespace varve {
 class ColumnFamily;
 struct Engine;
 
-// Return false for an unknown name. Text properties may allocate much memory.
+// Set *value to the property of the family. Return false for an unknown name. A text may need much
+// memory.
 bool GetTextProperty(Engine* engine, ColumnFamily* family, const Slice& name, std::string* value);
 bool GetMapPropertyOf(Engine* engine, ColumnFamily* family, const Slice& name,
                       std::map<std::string, std::string>* value);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Formats lines of texts for users, and figures in the units of RocksDB's texts: a GB, MB or KB is
-// a power of 1024 there, a K or M of a count a power of 1000.
+// Formats lines of reports, with the units of RocksDB: KB, MB and GB of bytes are powers of 1024,
+// and K, M and G of counts are powers of 1000.
 
 #include <cinttypes>
 #include <cstdarg>
@@ -12,7 +12,7 @@
 
 namespace varve {
 
-// Like printf, appending to *out. Cuts a line that is longer than half a kilobyte.
+// Appends to *out like printf. Truncates the appended text to 511 bytes.
 inline void AppendF(std::string* out, const char* format, ...)
     __attribute__((format(printf, 2, 3)));
 inline void AppendF(std::string* out, const char* format, ...) {
@@ -24,12 +24,12 @@ inline void AppendF(std::string* out, const char* format, ...) {
   out->append(line);
 }
 
-// Returns the quotient; 0 for a divisor of 0, as nothing was counted then.
+// Returns a / b, or 0 if b is 0.
 inline double Ratio(double a, double b) {
   return b == 0 ? 0 : a / b;
 }
 
-// Convert to the unit that the name says.
+// Convert to the unit of the name.
 inline double Seconds(uint64_t micros) {
   return static_cast<double>(micros) / 1e6;
 }

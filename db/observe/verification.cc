@@ -2,10 +2,10 @@
 
 // Both calls pin the current version of every family at once and then read its files one after the
 // other, tables first, then blob files, without the DB mutex. Pinned files are not deleted, so a
-// file that cannot be read is damage and never a file that a compaction has replaced. What is
-// written meanwhile is not read.
+// file that cannot be read is damaged, and not one that a compaction has replaced. Files that are
+// written meanwhile are not verified.
 //
-// The first error ends a call, and so does the beginning of Close, which waits for it.
+// A call ends at the first error, or when Close begins, which waits for it.
 
 #include "db/observe/verification.h"
 
@@ -30,7 +30,7 @@ namespace {
 
 using Check = std::function<Status(ColumnFamily* family, FileMetaData* file, int level)>;
 
-// A version, and the family whose comparator its destruction may still need.
+// A version, and its family, which must outlive it.
 struct Pinned {
   std::shared_ptr<ColumnFamily> family;
   VersionRef version;
@@ -55,7 +55,7 @@ Status ForEachTable(DbState* state, const Check& check) {
   return Status::OK();
 }
 
-// Ends a long call early, as Close waits for it.
+// Returns ShutdownInProgress once Close has begun, which waits for the call.
 Status CheckNotClosing(const Lifecycle& lifecycle) {
   return lifecycle.closed()
              ? Status::ShutdownInProgress("verification: the database is being closed")
@@ -83,15 +83,14 @@ Status ForEachBlobFile(DbState* state, const Look& look) {
 Status VerifyFile(const DbContext& context, const FileMetaData& file) {
   const std::string& function = file.checksum.function;
   if (file.checksum.value == kUnknownFileChecksum || function.empty() ||
-      // Tables of a database that had no factory then have no checksum to compare with.
+      // The table was written without a factory, so there is no checksum to compare with.
       function == kUnknownFileChecksumFuncName) {
     return Status::OK();
   }
   FileSystem* const fs = context.fs().get();
   std::string path = file.FileName();
-  // If the file is missing, reading it will report that.
-  // The table may have another name in the directory, as LevelDB's .ldb; the one that exists is
-  // read.
+  // A missing file is reported when it is read. A table may have LevelDB's name; the name that
+  // exists is used.
   file.UseFile([&](const std::string& name) {
         const IOStatus s = fs->FileExists(name, IOOptions(), nullptr);
         if (s.ok()) path = name;
@@ -119,7 +118,7 @@ Status VerifyFile(const DbContext& context, const FileMetaData& file) {
 Status VerifyTables(const DbContext& context, DbState* state, const Lifecycle& lifecycle,
                     const ReadOptions& options) {
   const auto go_on = [&](uint64_t bytes) {
-    // Called between blocks, so that a large table does not hold up a Close.
+    // Called between blocks, so that Close does not wait for the rest of a large table.
     RecordTick(context.statistics(), VERIFY_CHECKSUM_READ_BYTES, bytes);
     return CheckNotClosing(lifecycle);
   };

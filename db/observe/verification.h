@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Checks that all live tables and blob files still contain what was written.
+// Verifies the checksums of all live tables and blob files.
 
 #include "varve/options.h"
 
@@ -11,15 +11,17 @@
 
 namespace varve {
 
-// Both read every live table and blob file; closing the database ends them.
+// Both calls read every live table and blob file, and return the first error. They return
+// ShutdownInProgress when the database is being closed.
 
-// Checks every block.
+// Implements DB::VerifyChecksum: compares the checksum of every block and blob record.
 Status VerifyTables(const DbContext& context, DbState* state, const Lifecycle& lifecycle,
                     const ReadOptions& options) VARVE_EXCLUDES(kDbMutex);
 
-// Compares checksums of whole files with the MANIFEST's. Skips files without one. Returns
-// Corruption, naming the file and both checksums; InvalidArgument without a
-// file_checksum_gen_factory; NotSupported if that does not know a file's function.
+// Implements DB::VerifyFileChecksums: compares checksums of whole files with those in the MANIFEST,
+// and skips files without one. Corruption: a checksum differs; the message has the file and both
+// checksums. InvalidArgument: there is no file_checksum_gen_factory. NotSupported: the factory does
+// not know a file's function.
 Status VerifyTableFileChecksums(const DbContext& context, DbState* state,
                                 const Lifecycle& lifecycle, const ReadOptions& options)
     VARVE_EXCLUDES(kDbMutex);

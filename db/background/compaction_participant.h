@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Shared by compaction_work.cc and manual_compaction.cc: participants of the admission that change
-// a family's tree, their steps, and calls that track how tables change.
+// Classes that compaction_work.cc, compaction_run.cc and manual_compaction.cc share: participants
+// of TreeAdmission that change a family's tree, their steps, and calls that follow how tables
+// change.
 //
-//      Participant   from the beginning of a job or call to its end; has a place in TreeAdmission
-//         Step       one plan of it: inputs are marked, no other plan takes them
+//      Participant   registered in TreeAdmission from the beginning of a job or call to its end
+//         Step       one running plan: its inputs are marked, so that no other plan takes them
 //         Step       the next plan, made from the version that the first one left
-//      Followed      CompactRange: hears of every compaction of the family, so that it knows which
-//                    of the tables it began with are still to be compacted
+//      Followed      CompactRange: is notified of every compaction of the family, so that it knows
+//                    which data of its beginning is still to be compacted
 //
-// All are objects on the stack, so that an exception or an early return leaves no mark behind. They
+// All are objects on the stack, so that an exception or an early return undoes their effects. They
 // are created and destroyed under the DB mutex, which is released while a plan runs.
 
 #include <algorithm>
@@ -24,10 +25,10 @@
 
 namespace varve {
 
-// Registers a participant of the admission while the object lives.
+// Registers a participant in the admission while the object lives.
 class CompactionWork::Participant {
  public:
-  // Enters the admission. The destructor leaves it, and lets jobs start that waited for this one.
+  // Enters the admission. The destructor leaves it, and starts jobs that waited for this one.
   Participant(CompactionWork* work, TreeAdmission::Kind kind, ColumnFamily* family)
       VARVE_REQUIRES(kDbMutex)
       : work_(work), family_(family), member_(kind, family) {
@@ -35,7 +36,7 @@ class CompactionWork::Participant {
   }
   ~Participant() VARVE_REQUIRES(kDbMutex) {
     work_->tree_.Leave(&member_);
-    // A participant that leaves may be what others wait for, so jobs are dispatched anew.
+    // Jobs may have waited for this participant.
     work_->Report(Guarded([this] {
       work_->state_.mu.AssertHeld();
       work_->Dispatch();
@@ -62,8 +63,8 @@ class CompactionWork::Participant {
   TreeAdmission::Participant member_;
 };
 
-// A running plan: while the object lives, no other plan takes its inputs. The mutex must not be
-// released between the making of the plan and that of the object.
+// A running plan: while the object lives, no other plan takes its inputs. The mutex must not have
+// been released since the plan was made.
 class CompactionWork::Step {
  public:
   // Marks the plan's inputs, and lists it among the family's running plans; the destructor undoes
@@ -98,10 +99,10 @@ class CompactionWork::Step {
   CompactionPlan* const plan_;
 };
 
-// Registers a call that is told of all compactions of its family, while the object lives.
+// Registers a call that is notified of all compactions of its family while the object lives.
 class CompactionWork::Followed {
  public:
-  // Begins to hear of compactions. The destructor ends that.
+  // Begins the notifications, which the destructor ends.
   Followed(CompactionWork* work, const ColumnFamily* family, Remainder remainder)
       VARVE_REQUIRES(kDbMutex)
       : work_(work), family_(family), remainder_(std::move(remainder)) {
@@ -111,11 +112,11 @@ class CompactionWork::Followed {
   Followed(const Followed&) = delete;
   Followed& operator=(const Followed&) = delete;
 
-  // Called for each compaction of any family that was installed.
+  // Called for each compaction of any family before it is installed.
   void Note(const ColumnFamily& family, const Remainder::Work& work) {
     if (&family == family_) remainder_.Note(work);
   }
-  // Returns what the call still has to do.
+  // Returns the data that the call still has to compact.
   const Remainder& remainder() const { return remainder_; }
 
  private:

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Tells of compactions: to the LOG, to listeners, to the event log, and in the list of threads.
-// Nothing here changes the database. All of it but List runs without the DB mutex, since listeners
-// may take long and may call the database.
+// Reports compactions to the LOG, listeners, the event log and the list of threads. Nothing here
+// changes the database. Listeners are called without the DB mutex, since they may take long and may
+// call the database.
 
 #include "db/background/compaction_reports.h"
 
@@ -54,8 +54,7 @@ void CompactionReports::List(const CompactionPlan& plan, int job_id, ListedOpera
   listed->Set(ThreadStatus::COMPACTION_TOTAL_INPUT_BYTES, plan.InputBytes());
 }
 
-// Serves the beginning, with an empty result, and the end. A move has no outputs of its own: its
-// inputs are reported as such.
+// A move has no outputs of its own: its inputs are reported as outputs.
 CompactionJobInfo CompactionReports::Describe(const ColumnFamily& family,
                                               const CompactionPlan& plan,
                                               const CompactionResult& result, int job_id) const {
@@ -146,7 +145,7 @@ void CompactionReports::OfSubcompaction(const ColumnFamily& family, const Compac
   });
 }
 
-// Opens tables that are not open; a table whose properties cannot be had is left out.
+// Opens tables that are not open, and omits those whose properties cannot be read.
 void CompactionReports::AddInputProperties(const ColumnFamily& family, const CompactionPlan& plan,
                                            CompactionJobInfo* info) {
   const std::shared_ptr<TableCache> tables = family.shared_table_cache();

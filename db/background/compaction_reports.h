@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Tells listeners, the LOG and the list of threads of compactions.
+// Reports compactions to listeners, the LOG and the list of threads.
 
 #include <cstdint>
 #include <vector>
@@ -16,36 +16,36 @@
 
 namespace varve {
 
-// Thread safety: all methods may be called from any thread. Lifetime: the context must outlive it.
-// Listeners may call the database, so no caller may have the mutex, except for Describe,
-// AddInputProperties and List, which call no listener.
+// Thread-safe. The context must outlive it. Listeners may call the database, so no caller may hold
+// the DB mutex, except for Describe, AddInputProperties and List, which call no listener.
 class CompactionReports {
  public:
   explicit CompactionReports(const DbContext& context) : context_(context) {}
 
-  // Reports that a plan is executed now.
+  // Reports the beginning of a plan's execution.
   void Begin(const ColumnFamily& family, const CompactionPlan& plan, int job_id) const
       VARVE_EXCLUDES(kDbMutex);
   // Reports the beginning or the end of one part of a compaction. Does not throw.
   void OfSubcompaction(const ColumnFamily& family, const CompactionPlan& plan, int job_id,
                        const Subcompaction& sub) const VARVE_EXCLUDES(kDbMutex);
-  // Reports new tables. Must precede their installation: after that, other compactions may use and
+  // Reports new tables. Must be called before their installation, after which other compactions may
   // delete them.
   void Written(const ColumnFamily& family, int job_id, const CompactionResult& result) const
       VARVE_EXCLUDES(kDbMutex);
-  // Reports the end of a compaction, which `info` describes; `files` has the number of tables at
-  // each level.
+  // Reports the end of a compaction, which `info` describes; `files` has the number of tables of
+  // each level after it.
   void End(const ColumnFamily& family, const CompactionPlan& plan, const CompactionResult& result,
            const CompactionJobInfo& info, const std::vector<uint64_t>& files) const
       VARVE_EXCLUDES(kDbMutex);
 
-  // Returns what is known of a compaction, without its status.
+  // Returns the description of a compaction, without its status. At its beginning `result` is
+  // empty.
   [[nodiscard]] CompactionJobInfo Describe(const ColumnFamily& family, const CompactionPlan& plan,
                                            const CompactionResult& result, int job_id) const;
   // Adds the properties of the input tables, except of those that cannot be opened.
   static void AddInputProperties(const ColumnFamily& family, const CompactionPlan& plan,
                                  CompactionJobInfo* info);
-  // Fills in the entry of the thread that executes the plan.
+  // Describes the plan in the list of threads.
   static void List(const CompactionPlan& plan, int job_id, ListedOperation* listed);
 
  private:

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Executes one plan of a compaction: runs it, installs its result, and notes how it went.
+// Executes one compaction plan: runs it, installs its result, and reports the outcome.
 //
 // Invariants
-// 1. While `step` lives, the inputs have being_compacted set, and the plan is among the running
+// 1. While the Step exists, the inputs have being_compacted set, and the plan is among the running
 //    ones: no other plan takes the files, or writes into its range.
 // 2. A compaction that fails leaves the version as it was. A failed automatic one is a background
 //    error; the error of a call is only returned to the caller.
-// 3. A plan for which space lacks (SstFileManager) has not failed: it is tried again a second
-//    later.
+// 3. If there is no space for a plan (SstFileManager), that is not a failure: it is retried a
+//    second later.
 
 #include <algorithm>
 #include <utility>
@@ -34,10 +34,10 @@ namespace varve {
 
 namespace {
 
-// Time after which a plan that lacked space is tried again.
+// Time after which a plan for which there was no space is retried.
 constexpr uint64_t kAskAgainMicros = 1000 * 1000;
 
-// Returns the most that the compaction may write, as tables and as blob files.
+// Returns an upper bound of the bytes that the compaction may write to tables and blob files.
 uint64_t MostBytesWritten(const ColumnFamily& family, const CompactionPlan& plan) {
   const auto options = family.options();
   const bool persists_timestamps =
@@ -45,10 +45,10 @@ uint64_t MostBytesWritten(const ColumnFamily& family, const CompactionPlan& plan
   return plan.InputBytes() + MostBlobBytes(BlobPolicyOf(*options, plan, persists_timestamps), plan);
 }
 
-// Reserves the maximum of what a compaction may write, while the object lives.
+// Reserves, while the object lives, the bytes that a compaction may write at most.
 class SpaceHold {
  public:
-  // `space` may be null: then there is always space.
+  // With a null `space` there is always space.
   SpaceHold(TableSpace* space, const ColumnFamily& family, const CompactionPlan& plan)
       : space_(plan.trivial_move || plan.deletion_only ? nullptr : space),
         bytes_(space_ == nullptr ? 0 : MostBytesWritten(family, plan)),
@@ -75,7 +75,7 @@ Status NoRoomFor(const ColumnFamily& family, const CompactionPlan& plan) {
 
 }  // namespace
 
-// The job reaches through flags and functions what may change while it runs; the rest is copied
+// State that may change while the job runs is passed as flags and functions; the rest is copied
 // now, under the mutex.
 CompactionContext CompactionWork::MakeContext(ColumnFamily* family, const CompactionPlan& plan,
                                               const RunControl& control) const {
@@ -83,8 +83,7 @@ CompactionContext CompactionWork::MakeContext(ColumnFamily* family, const Compac
   context.icmp = &family->icmp();
   context.options = family->options();
   context.table_cache = family->shared_table_cache();
-  // The list is of this moment; a later snapshot sees the newest entries, which are kept in any
-  // case.
+  // Later snapshots need not be known: they see the newest entries, which are kept in any case.
   context.snapshots = state_.snapshots.Pinned(&context.conflict_check_floor);
   context.history = {family->versions()->full_history_ts_low, control.trim_ts};
   context.output =
@@ -109,7 +108,7 @@ CompactionContext CompactionWork::MakeContext(ColumnFamily* family, const Compac
   return context;
 }
 
-// Does everything that needs no lock: reads, merges, writes.
+// Runs the plan without the mutex: reads, merges and writes.
 Status CompactionWork::Execute(ColumnFamily* family, const CompactionPlan& plan,
                                const RunControl& control, int job_id,
                                CompactionResult* result) try {
@@ -125,7 +124,7 @@ Status CompactionWork::Execute(ColumnFamily* family, const CompactionPlan& plan,
   }
   DbUnlock unlock(&state_.mu);
   reports_.Begin(*family, plan, job_id);
-  // A plan that moves or deletes whole files is an edit and nothing else: no file is read.
+  // A plan that moves or deletes whole files is only an edit: no file is read.
   if (plan.trivial_move || plan.deletion_only) return Status::OK();
   {
     const GiveWay at_pace(control.pace);
@@ -137,8 +136,9 @@ Status CompactionWork::Execute(ColumnFamily* family, const CompactionPlan& plan,
   return CaughtException();
 }
 
-// Calls that follow the inputs will follow the outputs. Runs before these are in force: if memory
-// is out, nothing has changed, and tables that were never installed do no harm.
+// Lets calls that follow the inputs follow the outputs instead. Runs before the installation, so
+// that an allocation failure changes nothing; if the installation fails, following tables that do
+// not exist is harmless.
 void CompactionWork::NoteForCalls(const ColumnFamily& family, const CompactionPlan& plan,
                                   const CompactionResult& result, const RunControl& control,
                                   int job_id) {
@@ -165,18 +165,19 @@ Status CompactionWork::Install(ColumnFamily* family, const CompactionPlan& plan,
                                       context_.directory());
 }
 
-// Space may become available without notice, by another database or a raised limit. So the plan is
-// retried every second, as writers may wait for this compaction.
+// Space may become available without notification, through another database or a raised limit, so
+// the plan is retried every second.
 Status CompactionWork::PutOff(ColumnFamily* family, const CompactionPlan& plan) {
   RecordTick(context_.statistics(), COMPACTION_CANCELLED);
-  // By the monotonic clock: the wall clock may be set back, by an hour or more.
+  // Uses the monotonic clock, as the wall clock may be set back.
   ask_again_at_ = context_.MonotonicMicros() + kAskAgainMicros;
   timer_->Wake();
   if (plan.is_manual && !family->dropped()) GoOnAfterCall(family);
   return NoRoomFor(*family, plan);
 }
 
-// Success of compactions of other families or levels does not prove that the failed one works.
+// Only the success of a compaction of the same family and level shows that the failed one works
+// again.
 void CompactionWork::NoteSuccess(ColumnFamily* family, const CompactionPlan& plan) {
   if (!errors_.state().on_trial()) return;
   if (family->failed_compaction_level == plan.start_level) family->failed_compaction_level = -1;
@@ -187,7 +188,7 @@ void CompactionWork::NoteSuccess(ColumnFamily* family, const CompactionPlan& pla
   if (!others) errors_.NoteCompactionsWork();
 }
 
-// The first failure since compactions worked clears earlier ones.
+// The first failure of a new error clears the levels of earlier failures.
 void CompactionWork::NoteFailure(ColumnFamily* family, const CompactionPlan& plan) {
   if (errors_.state().soft_error().ok()) {
     for (const auto& [id, each] : state_.families.all()) each->failed_compaction_level = -1;
@@ -203,14 +204,14 @@ void CompactionWork::GoOnAfterCall(ColumnFamily* family) {
   }).PermitUncheckedError();
 }
 
-// The purge that deletes them reports this number to listeners.
+// The deletion of the files is reported to listeners with this number.
 void CompactionWork::NoteJobOfInputs(const CompactionPlan& plan, int job_id) {
   for (const CompactionInputLevel& level : plan.inputs) {
     for (const FileRef& file : level.files) file->notes.last_job = job_id;
   }
 }
 
-// The bytes that were read are split into those of the output level and those from above it.
+// The bytes that were read are counted separately for the output level and for the levels above it.
 void CompactionWork::CountRun(ColumnFamily* family, const CompactionPlan& plan,
                               const CompactionResult& result) {
   uint64_t at_level = 0;
@@ -241,29 +242,29 @@ void CompactionWork::CountRun(ColumnFamily* family, const CompactionPlan& plan,
   }
 }
 
-// The order is: reserve the space, mark the inputs (Step), write (Execute), install, unmark; then
-// show readers the new version, queue the family again, and tell listeners. A failure before the
-// installation leaves the tree as it was; Execute deletes its own outputs, and outputs that could
-// not be installed are deleted here.
+// Reserves the space, marks the inputs (Step), writes (Execute), installs and unmarks; then makes
+// the new version visible to readers, queues the family again, and notifies listeners. An error
+// before the installation leaves the tree unchanged; Execute deletes its own outputs, and outputs
+// that could not be installed are deleted here.
 Status CompactionWork::RunPlan(Participant* participant, std::unique_ptr<CompactionPlan> plan,
                                const RunControl& control, CompactionResult* result) {
   state_.mu.AssertHeld();
   ColumnFamily* const family = participant->family();
   VARVE_ASSERT(!plan->inputs.empty() && plan->output_level < family->current()->num_levels());
   const int job_id = state_.NextJobId();
-  // The space is reserved before anything is written, so that two compactions cannot both count on
-  // the same bytes.
+  // Space is reserved before anything is written, so that two compactions cannot both use the same
+  // bytes.
   const SpaceHold space(context_.table_space(), *family, *plan);
   if (!space.fits()) return PutOff(family, *plan);
-  TaskSlot slot;  // an automatic job has its slot already
+  TaskSlot slot;  // automatic jobs have one already
   if (plan->is_manual) slot.Take(LimiterOf(*family), /*force=*/true);
   ListedOperation listed(context_.options().enable_thread_tracking, ThreadStatus::OP_COMPACTION,
                          context_.given_name(), family->name());
   CompactionReports::List(*plan, job_id, &listed);
   Status s;
   {
-    // The step ends before super-versions are installed and others plan: they must not see the
-    // inputs as taken.
+    // The step must end before super-versions are installed and others plan, which must not see the
+    // inputs as marked.
     const Step step(participant, plan.get());
     // Another thread may compact other files of the family meanwhile.
     Schedule(family);
@@ -281,7 +282,7 @@ Status CompactionWork::RunPlan(Participant* participant, std::unique_ptr<Compact
         return Install(family, *plan, *result);
       });
       if (!s.ok()) {
-        // No version has the outputs, so nobody else would delete them.
+        // No version has the outputs, so nothing else would delete them.
         DeleteNewTables(context_, &state_, *family, job_id, result->outputs);
         DeleteNewTables(context_, &state_, *family, job_id, AsDataFiles(result->blob_files));
       }
@@ -303,7 +304,7 @@ Status CompactionWork::RunPlan(Participant* participant, std::unique_ptr<Compact
     stalls_.Update();
     stalls_.Tell();
     Schedule(family);
-    // Writes must stop, not only compactions.
+    // At the space limit writes must stop, and not only compactions.
     const Status room = result->outputs.empty() ? Status::OK() : context_.CheckSpace();
     if (!room.ok()) errors_.Report(room, BackgroundErrorReason::kFlush);
     NoteSuccess(family, *plan);
@@ -314,7 +315,7 @@ Status CompactionWork::RunPlan(Participant* participant, std::unique_ptr<Compact
   }
   {
     const std::vector<uint64_t> files = family->current()->FileCounts();
-    // The plan may hold the last references to files, which are closed without the lock.
+    // The plan may hold the last references to files, which must be closed without the mutex.
     DbUnlock unlock(&state_.mu);
     CompactionJobInfo info = reports_.Describe(*family, *plan, *result, job_id);
     info.num_l0_files = static_cast<int>(files.front());

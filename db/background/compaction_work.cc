@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Implements the queue of families that need compaction.
+// Implements the queue of families that need compaction, and automatic jobs.
 
 #include "db/background/compaction_work.h"
 
@@ -20,17 +20,17 @@ namespace {
 
 // Maximum number of tables opened before one compaction.
 constexpr size_t kTablesOpenedAtOnce = 64;
-// Microseconds of a second.
 constexpr uint64_t kMicrosASecond = 1000 * 1000;
 
-// True if the limiter makes the family wait. The family then stays in the queue. When the limiter
-// has room again, it wakes the database's timer (SharedTimer), which calls ScheduleDue.
+// Returns true if the limiter makes the family wait, which then stays in the queue. When the
+// limiter has a free slot again, it wakes the database's timer (SharedTimer), which calls
+// ScheduleDue.
 bool MustWaitForOthers(const std::shared_ptr<ConcurrentTaskLimiter>& limiter) {
   return limiter != nullptr && TaskLimiterOf(limiter.get())->MustWait();
 }
 
-// Returns the microseconds until a unix time; a second if it has passed, since files that were due
-// then wait for something else; UINT64_MAX: never, or beyond all reckoning.
+// Returns the microseconds until `due`, in seconds since 1970; one second if it has passed, since
+// files that are due and not compacted wait for something else; UINT64_MAX if it is too far away.
 uint64_t MicrosUntil(uint64_t due, int64_t now) {
   const uint64_t present = now > 0 ? static_cast<uint64_t>(now) : 0;
   const uint64_t seconds = due > present ? due - present : 1;
@@ -63,7 +63,7 @@ void CompactionWork::Schedule(ColumnFamily* family) {
 
 void CompactionWork::Enqueue(ColumnFamily* family) {
   state_.mu.AssertHeld();
-  // A family is in the queue at most once; a job that leaves work behind puts it in again.
+  // A family is in the queue at most once; a job that does not finish its work queues it again.
   if (!context_.read_only() && !family->dropped() && !family->compaction_queued) {
     const auto options = family->options();
     if (CompactsUnasked(*options) && NeedsCompaction(family->current(), family->shape(), *options,
@@ -93,8 +93,8 @@ void CompactionWork::NoteSnapshotsGone() {
   });
 }
 
-// Files are as old as the wall clock says, because their times are in tables. A postponed
-// compaction waits by the monotonic clock, which nobody sets.
+// Ages of files are measured by the wall clock, as the times in tables are. Postponed compactions
+// use the monotonic clock, which cannot be set.
 uint64_t CompactionWork::ScheduleDue() {
   state_.mu.AssertHeld();
   int64_t now = 0;
@@ -106,7 +106,7 @@ uint64_t CompactionWork::ScheduleDue() {
     if (family->dropped()) continue;
     const DueFiles& due = family->shape().due;
     const bool aged = now > 0 && due.next_due <= static_cast<uint64_t>(now);
-    // Families that still wait for a snapshot must ask again.
+    // Families that still wait for a snapshot must be measured again.
     if (aged || asks_again || due.waits_for_snapshot != kMaxSequenceNumber) {
       family->MeasureShape();
       Enqueue(family.get());
@@ -114,8 +114,8 @@ uint64_t CompactionWork::ScheduleDue() {
     next_due = std::min(next_due, family->shape().due.next_due);
   }
   Dispatch();
-  // Only now, as everything above may throw: then the next call asks again. A job that is postponed
-  // once more sets it later, when it gets the mutex.
+  // Reset only now, as everything above may throw, and the next call must then retry. A job that is
+  // postponed again sets it later, when it holds the mutex.
   if (asks_again) ask_again_at_ = 0;
   const uint64_t wait = MicrosUntil(next_due, now);
   return ask_again_at_ == 0 ? wait : std::min(wait, ask_again_at_ - monotonic);
@@ -129,19 +129,19 @@ bool CompactionWork::MayPlanFor(const ColumnFamily& family) const {
   return tree_.MayPlan(TreeAdmission::Participant(TreeAdmission::Kind::kJob, &family));
 }
 
-// Gives the pool one job for each family in the queue that may be planned for now, up to the limit.
+// Schedules one job for each family in the queue that may be planned for now, up to the limit.
 void CompactionWork::Dispatch() {
   if (!MayRunAutomatic()) return;
   const int limit = dynamic_.MaxCompactions();
-  // Jobs that were given to the pool and have not begun will take the first runnable families; only
-  // for those behind them is another job needed.
+  // Scheduled jobs that have not begun will take the first runnable families, so new jobs are
+  // needed only for the ones after these.
   int waiting = scheduled_ - running_;
   for (const auto& family : queue_) {
     if (scheduled_ >= limit) return;
     if (!MayPlanFor(*family) || MustWaitForOthers(LimiterOf(*family))) continue;
     if (waiting-- > 0) continue;
     context_.env()->Schedule(&CompactionWork::RunOne, this, Env::Priority::LOW, this);
-    scheduled_++;  // the job takes mu before it decrements this
+    scheduled_++;  // the job takes the mutex before it decrements this
   }
 }
 
@@ -151,10 +151,9 @@ void CompactionWork::CancelScheduledJobs() {
   VARVE_ASSERT(scheduled_ >= running_);
 }
 
-// Takes the first family in the queue that the admission and its limiter allow; null if there is
-// none. The others keep their places.
+// Requires that the admission and the family's limiter allow it. Other families keep their places.
 std::shared_ptr<ColumnFamily> CompactionWork::TakeRunnable(TaskSlot* slot) {
-  // The state may have changed since the job was given to the pool.
+  // The state may have changed since the job was scheduled.
   if (!MayRunAutomatic()) return nullptr;
   const auto at = std::find_if(queue_.begin(), queue_.end(), [&](const auto& family) {
     state_.mu.AssertHeld();
@@ -172,7 +171,7 @@ void CompactionWork::RunOne(void* work) {
   static_cast<CompactionWork*>(work)->BackgroundCompaction();
 }
 
-// A job takes at most one family. It counts as running until all that follows its work is done,
+// A job takes at most one family. It counts as running until everything after its work is done,
 // since Close and pauses wait for that count.
 void CompactionWork::BackgroundCompaction() {
   const ActiveWork active(ActiveWork::kCompaction, &lifecycle_, "a compaction");
@@ -182,7 +181,7 @@ void CompactionWork::BackgroundCompaction() {
   if (std::shared_ptr<ColumnFamily> family = TakeRunnable(&slot)) {
     Report(RunAutomatic(family));
     slot.Release();
-    // With the last reference to a dropped family its tables become obsolete.
+    // This may release the last reference to a dropped family, whose tables then become obsolete.
     family.reset();
     Report(Guarded([this] {
       state_.mu.AssertHeld();
@@ -208,20 +207,20 @@ void CompactionWork::Report(const Status& s) {
 
 CompactionWork::PlanningView CompactionWork::PlanningViewOf(const ColumnFamily& family) {
   auto options = family.options();
-  // The shape is measured now and not taken from the super-version: files may have been marked
-  // since that one was made, which changes the scores, and making it may have failed.
+  // The shape is computed now, since files may have been marked for compaction since the last
+  // super-version was made, or making that may have failed.
   LevelShape shape = family.ComputeShape();
   return {family.current(), std::move(shape), std::move(options), family.running_compactions};
 }
 
-// Skips a table that cannot be opened now; the reader that needs it reports the error.
+// Skips a table that cannot be opened; a reader that needs it gets the error.
 bool CompactionWork::OpenTombstones(ColumnFamily* family) {
   const ObsoleteFileQueue::LeaveOpen leave_open;  // this may hold the last reference
   const VersionRef version = family->current();
   std::vector<std::pair<int, FileRef>> files;
   for (const CoveredFile& file : family->shape().due.unopened) {
     if (files.size() == kTablesOpenedAtOnce) break;
-    // The measurement may be older than the tree.
+    // The shape may be older than the version.
     if (file.level >= version->num_levels()) continue;
     if (file.index >= version->level(file.level).size()) continue;
     files.emplace_back(file.level, version->level(file.level).files()[file.index]);
@@ -238,19 +237,19 @@ bool CompactionWork::OpenTombstones(ColumnFamily* family) {
     }
     files.clear();
   }
-  // Also updates the snapshot to wait for, which is known only now.
+  // Also updates the snapshot that files wait for, which is known only now.
   if (opened && !family->dropped()) family->MeasureShape();
   return opened;
 }
 
-// The family has left the queue, so every return has either no work left for it, or puts it back: a
-// job that may not plan now does so itself, and a plan that runs does so through RunPlan.
+// The family was removed from the queue, so every return must leave it without work or queue it
+// again: a job that may not plan now does so here, and RunPlan does so for a plan.
 Status CompactionWork::RunAutomatic(const std::shared_ptr<ColumnFamily>& family) try {
-  // Range tombstones are known only of opened tables, and decide what is due.
+  // The range tombstones of a table are known only when it is open, and may make files due.
   const bool opened = OpenTombstones(family.get());
   if (family->dropped()) return Status::OK();
   Participant job(this, TreeAdmission::Kind::kJob, family.get());
-  // Opening tables released the mutex.
+  // The mutex was released meanwhile.
   if (!MayRunAutomatic() || !job.Ask()) {
     Schedule(family.get());  // it has left the queue
     return Status::OK();
@@ -276,16 +275,16 @@ Status CompactionWork::RunAutomatic(const std::shared_ptr<ColumnFamily>& family)
   if (context_.options().background_gives_way) control.pace = &pace;
   const Status s = RunPlan(&job, std::move(plan), control, &result);
   statistics_.CountPauses(pace);
-  // A family that was dropped needs no compaction, and one that space is lacking for was postponed:
-  // neither is an error of the job.
+  // A family that was dropped needs no compaction, and one without space was postponed: neither is
+  // an error of the job.
   if (s.IsColumnFamilyDropped() || s.IsCompactionTooLarge()) return Status::OK();
   return s;
 } catch (...) {
   return CaughtException();
 }
 
-// The failed compaction may not be needed any more: if this was the last one that was due, all that
-// are due have succeeded.
+// The failed compaction may not be needed any more: if no compaction is due after this job,
+// compactions work again.
 void CompactionWork::NoteEndOfJob() {
   if (errors_.state().awaits_resume()) stalls_.WakeStopped();
   if (Working() == 1 && queue_.empty() && ask_again_at_ == 0) errors_.NoteCompactionsWork();

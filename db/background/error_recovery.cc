@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Lifting an error means to prove first that its cause is gone, by the same kind of work that
-// failed:
+// An attempt must prove that the cause of the error is gone, by the kind of work that failed,
+// before it lifts the error:
 //
 //      soft     a compaction failed     compactions are tried again; the next ones show
 //                                       whether they work
 //      hard     writes have stopped     a new log is begun, everything in memory goes into
 //                                       tables, and an edit says that old logs, which may be
 //                                       broken, are not needed
-//      fatal                            nothing helps but closing the database
+//      fatal                            the database must be closed and opened again
 //
 // Invariants
 // 1. At most one attempt runs at a time (BeginAttempt), by the thread of RetryLoop or a caller of
@@ -32,7 +32,8 @@ namespace varve {
 
 namespace {
 
-// The first attempts come sooner than bgerror_resume_retry_interval asks, as most causes are short.
+// The first attempts are made sooner than bgerror_resume_retry_interval, as most causes are
+// temporary.
 constexpr uint64_t kFirstPauseMicros = 100 * 1000;
 
 }  // namespace
@@ -41,7 +42,7 @@ void ErrorRecovery::Stop() {
   std::thread joining;
   {
     DbLock lock(&with_.state.mu);
-    // The thread takes the mutex, so it is joined without it.
+    // The thread takes the mutex, so it must be joined without it.
     joining = std::move(thread_);
     with_.state.work.SignalAll();
   }
@@ -54,9 +55,9 @@ void ErrorRecovery::StartRetrying() {
   with_.state.mu.AssertHeld();
   if (retrying_ || with_.lifecycle.shutting_down()) return;
   retrying_ = true;
-  // retrying_ is set while the mutex is released, so that no other thread starts one meanwhile.
+  // retrying_ is set before the mutex is released, so that no other call starts a thread meanwhile.
   if (std::thread ended = std::move(thread_); ended.joinable()) {
-    // Its loop has ended. At its exit it runs thread-local destructors, which may be the user's.
+    // Its loop has ended. It may still run thread-local destructors, which may be the user's.
     DbUnlock unlock(&with_.state.mu);
     ended.join();
   }
@@ -66,19 +67,19 @@ void ErrorRecovery::StartRetrying() {
     thread_ = std::thread([this] { RetryLoop(); });
     retrying_ = true;
   } catch (...) {
-    // The error stays until the next one, or until a user calls Resume.
+    // Without a thread there are no retries until the next error, or until a user calls Resume.
   }
 }
 
 void ErrorRecovery::Hurry() {
   with_.state.mu.AssertHeld();
-  // Also affects a loop that is about to begin, as listeners are notified first.
+  // The flag also affects a loop that has not begun to wait yet.
   hurries_ = true;
   with_.state.work.SignalAll();
 }
 
-// Sleeps, tries, and doubles the pause, as long as automatic attempts are due. The mutex is
-// released while it sleeps or tries.
+// Sleeps, makes an attempt, and doubles the pause, as long as automatic attempts are allowed. The
+// mutex is released meanwhile.
 void ErrorRecovery::RetryLoop() {
   const ActiveWork active(ActiveWork::kRecovery, &with_.lifecycle, "the recovery from an error,");
   const uint64_t longest_pause =
@@ -86,7 +87,8 @@ void ErrorRecovery::RetryLoop() {
   DbLock lock(&with_.state.mu);
   VARVE_ASSERT(retrying_);
   const ErrorState& errors = with_.errors.state();
-  // An error that returns soon after it was lifted is lasting: pauses continue to grow.
+  // An error that recurs soon after it was lifted is treated as persistent: pauses continue to
+  // grow.
   const bool again =
       errors.retries() > 0 ||
       (lifted_micros_ != 0 && with_.context.MonotonicMicros() - lifted_micros_ < 2 * longest_pause);
@@ -102,11 +104,11 @@ void ErrorRecovery::RetryLoop() {
     pause_micros_ = std::min(2 * pause_micros_, longest_pause);
   }
   retrying_ = false;
-  // If that was the last attempt, writers that wait for compactions would wait in vain.
+  // After the last attempt, writers must not wait for compactions any more.
   if (errors.awaits_resume()) with_.stalls.WakeStopped();
 }
 
-// Waits until the pause is over, or Hurry is called; and while background work is paused.
+// Also waits while background work is paused.
 void ErrorRecovery::AwaitNextAttempt() {
   const uint64_t until = with_.context.MonotonicMicros() + pause_micros_;
   while (!with_.lifecycle.shutting_down()) {
@@ -124,8 +126,8 @@ Status ErrorRecovery::Resume() {
   return s;
 }
 
-// Looks at the error under the mutex, makes the attempt without it, and concludes under it again.
-// Listeners are told last, without the mutex. The attempt may throw; Conclude then sees a failure.
+// Reads the error under the mutex, makes the attempt without it, and concludes under it. Listeners
+// are notified last, without the mutex. An exception of the attempt counts as a failure.
 Status ErrorRecovery::TryOnce(bool asked) {
   VARVE_RETURN_IF_ERROR(RefuseHeldUp("resume", ActiveWork::kFlush, &with_.lifecycle));
   const ActiveWork active(ActiveWork::kRecovery, &with_.lifecycle, "the recovery from an error,");
@@ -138,7 +140,7 @@ Status ErrorRecovery::TryOnce(bool asked) {
     if (asked) errors.ForgetRetries();
     if (errors.severity() == ErrorState::Severity::kNone) return Status::OK();
     if (errors.severity() == ErrorState::Severity::kFatal) return errors.error();
-    // Two attempts at once would each begin a log and flush everything.
+    // Concurrent attempts would each begin a log and flush everything.
     if (!errors.BeginAttempt()) return Status::Busy("resume: an attempt is under way");
     if (!asked) {
       errors.CountRetry();
@@ -149,7 +151,7 @@ Status ErrorRecovery::TryOnce(bool asked) {
     retries = errors.retries();
   }
   Status s = Guarded([&] {
-    // Frees space for work in progress. Work after a soft error can wait for space.
+    // Releases the reserve for a hard error only, as the work after a soft one can wait for space.
     if (old_error.IsNoSpace() && severity > ErrorState::Severity::kSoft)
       with_.reserve.ReleaseSpace();
     Status attempt = Attempt(severity);
@@ -165,14 +167,14 @@ Status ErrorRecovery::TryOnce(bool asked) {
   return s;
 }
 
-// Wakes everybody who waits for the outcome, whatever it is. A failure that was not judged yet gets
-// the severity of a failed flush.
+// Wakes all threads that wait for the outcome. A failure that has no severity yet gets that of a
+// failed flush.
 Status ErrorRecovery::Conclude(ErrorState::Severity attempted, const Status& attempt, bool* over) {
   ErrorState& errors = with_.errors.state();
   errors.EndAttempt();
-  // The result of a soft error is shown by the compactions that are tried now.
+  // After a soft error only the next compactions show the result.
   *over = attempted != ErrorState::Severity::kSoft || !attempt.ok();
-  // The error was lifted; another may have occurred since.
+  // Another error may have occurred since the error was lifted.
   Status s = attempt.ok() ? errors.error() : attempt;
   if (s.ok()) {
     lifted_micros_ = with_.context.MonotonicMicros();
@@ -192,7 +194,7 @@ Status ErrorRecovery::Conclude(ErrorState::Severity attempted, const Status& att
   return s;
 }
 
-// Does everything that follows a job, which a failed job may not have done.
+// Does the work after a job, which a failed job may not have done.
 void ErrorRecovery::ScheduleBacklog() {
   with_.stalls.Update();
   with_.stalls.Tell();
@@ -206,18 +208,18 @@ void ErrorRecovery::InstallSuperVersions() {
   for (const auto& [id, family] : with_.state.families.all()) family->InstallSuperVersion();
 }
 
-// The mutex must not have been released since the attempt ended: an error that comes later is not
-// the one that was recovered from.
+// Requires that the mutex was not released since the attempt ended: a later error must not be
+// lifted.
 Status ErrorRecovery::Lift(ErrorState::Severity attempted) {
   ErrorState& errors = with_.errors.state();
-  // The attempt does not help against what became worse meanwhile.
+  // The attempt cannot have repaired a worse error.
   return errors.severity() <= attempted && errors.Lift() ? Status::OK() : errors.error();
 }
 
-// A soft error needs no more than a MANIFEST without doubt and new super-versions; whether
-// compactions work is shown by the next ones. For a hard one all memtables are switched and flushed
-// together, and the old logs become obsolete, before writes go on. A failure leaves the error in
-// force; what was flushed stays flushed.
+// For a soft error, only a MANIFEST with known contents and new super-versions are needed; the next
+// compactions show whether they work. For a hard error, all memtables are switched and flushed
+// together, and the old logs become obsolete, before writes are allowed again. After a failure the
+// error remains.
 Status ErrorRecovery::Attempt(ErrorState::Severity severity) {
   VARVE_ASSERT(severity == ErrorState::Severity::kSoft || severity == ErrorState::Severity::kHard);
   VARVE_RETURN_IF_ERROR(with_.context.CheckSpace());
@@ -229,7 +231,7 @@ Status ErrorRecovery::Attempt(ErrorState::Severity severity) {
     return Lift(severity);
   }
   {
-    // Ingestions fail, and end, while writes are stopped; none begins.
+    // While writes are stopped, ingestions fail and none begins.
     VARVE_RETURN_IF_ERROR(RefuseHeldUp("Resume", ActiveWork::kIngestion, &with_.lifecycle));
     DbLock lock(&with_.state.mu);
     with_.state.ingest_windows.AwaitNone();
@@ -245,20 +247,21 @@ Status ErrorRecovery::Attempt(ErrorState::Severity severity) {
   return Lift(severity);
 }
 
-// Freezes the memtables of all families at one moment. Begins a new log even if all are empty, if
-// the current one has failed, or may have decisions about transactions.
+// Makes the memtables of all families immutable at one moment. Begins a new log, even if all are
+// empty, if the current one has failed, or may have decisions about transactions.
 Status ErrorRecovery::SwitchAll(std::vector<std::shared_ptr<ColumnFamily>>* pinned) {
-  // Without writers no batch lies half in the old memtables and half in the new ones.
+  // Writers are blocked, so that no batch is partly in old and partly in new memtables.
   const ExclusiveCommit exclusive(with_.state.commit.get());
   DbLock lock(&with_.state.mu);
   LogSet& logs = *with_.state.logs;
-  // The current log may have failed batches, and decisions: it is not needed after this. An empty
-  // log begun by an earlier attempt can be used again.
+  // The current log may have failed batches and decisions, so a new one is begun. An empty log that
+  // an earlier attempt has begun can be used again.
   const bool is_fresh = logs.current_number() == fresh_log_ && logs.current_empty();
   const bool force = logs.current_failed() || (with_.state.sections.InUse() && !is_fresh);
   VARVE_RETURN_IF_ERROR(with_.new_logs.Start(force));
   if (force) fresh_log_ = logs.current_number();
-  // The caller flushes them later, and families may be dropped until then: `pinned` keeps them.
+  // `pinned` keeps the families alive until the caller flushes them, as they may be dropped
+  // meanwhile.
   std::vector<ColumnFamily*> families;
   for (const auto& [id, family] : with_.state.families.all()) {
     pinned->push_back(family);
@@ -267,8 +270,8 @@ Status ErrorRecovery::SwitchAll(std::vector<std::shared_ptr<ColumnFamily>>* pinn
   return with_.flush.SwitchMemTables(families);
 }
 
-// Everything is in tables: only the current log is needed, and the failed ones must not be read
-// again. Recording this also proves that the MANIFEST takes edits.
+// Everything is in tables, so only the current log is needed, and the failed ones must not be
+// replayed. Writing this edit also proves that the MANIFEST is writable.
 Status ErrorRecovery::MakeOldLogsObsolete() {
   std::vector<VersionEdit> edits(with_.state.families.all().size());
   std::vector<FamilyEdit> changes;
@@ -277,14 +280,14 @@ Status ErrorRecovery::MakeOldLogsObsolete() {
     if (family->dropped()) continue;
     VersionEdit& edit = edits[i++];
     edit.column_family = id;
-    // A write that came in meanwhile still needs its log.
+    // A newer write still needs its log.
     if (family->mem()->Empty() && family->immutables().empty()) {
       edit.log_number = with_.state.logs->current_number();
     }
     changes.push_back(FamilyEdit{family->versions(), {&edit}});
   }
   Status s = with_.state.versions->LogAndApply(std::move(changes), with_.context.directory());
-  // Only now is it durable that nothing in the closed logs is needed.
+  // It is durable now that the closed logs are not needed.
   if (s.ok()) with_.state.logs->MarkClosedFlushed();
   return s;
 }

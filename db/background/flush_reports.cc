@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Tells of flushes: to the LOG, to listeners, to the event log, and in the statistics. Nothing here
-// changes the database. Listeners are told without the DB mutex, since they may take long and may
-// call the database; what has to be known of the family's present state is looked up under it.
+// Reports flushes to the LOG, listeners, the event log and the statistics. Nothing here changes the
+// database. Listeners are called without the DB mutex, since they may take long and may call the
+// database; the family's current state is read under it before.
 
 #include "db/background/flush_reports.h"
 
@@ -87,8 +87,6 @@ void FlushReports::Written(const FamilyFlush& flush, FlushReason reason) const {
                            flush.result.blob_files);
 }
 
-// Writes to the LOG and calls listeners without the mutex, after the sizes that they are told were
-// read under it.
 void FlushReports::End(const FamilyFlush& flush, FlushReason reason) const {
   const NewFile& file = flush.result.file;
   LogInfo(context_.info_log(), "[%s] [JOB %d] flushed table #%llu: %llu bytes, %llu entries",
@@ -112,8 +110,8 @@ void FlushReports::Failed(const Status& s) const {
            s.ok() ? "so did that of an older memtable" : s.ToString().c_str());
 }
 
-// Garbage is what memtables held and the table does not: overwritten versions, and entries that
-// were deleted.
+// Garbage bytes are those of entries in memtables that the table does not have: overwritten and
+// deleted ones.
 void FlushReports::Count(const FamilyFlush& flush, FlushReason reason) const {
   Statistics* const statistics = context_.statistics();
   if (statistics == nullptr) return;
@@ -137,8 +135,7 @@ void FlushReports::Count(const FamilyFlush& flush, FlushReason reason) const {
   }
 }
 
-// Begin calls this before the table is written: then the fields that come from the result have
-// their initial values.
+// Begin calls this before the table is written; the fields of the result then have their defaults.
 FlushJobInfo FlushReports::Describe(const FamilyFlush& flush, FlushReason reason) const {
   FlushJobInfo info;
   info.cf_id = flush.family->id();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Decides what is flushed, and why: full memtables, too large logs, memory.
+// Decides which memtables are flushed, and why: full memtables, the limit of logs, the limit of
+// memory.
 
 #include <algorithm>
 #include <vector>
@@ -22,7 +23,8 @@ bool FlushWork::AnythingDue() {
          });
 }
 
-// Asks the three rules in turn: a memtable is full, the logs are too large, memory is short.
+// Applies the three rules in this order: full memtables, logs beyond their limit, memory beyond its
+// limit.
 std::vector<ColumnFamily*> FlushWork::FullFamilies(FlushReason* reason) {
   state_.mu.AssertHeld();
   *reason = FlushReason::kMemtableMaxRangeDeletions;
@@ -33,20 +35,18 @@ std::vector<ColumnFamily*> FlushWork::FullFamilies(FlushReason* reason) {
     full.push_back(family.get());
     if (by_size) *reason = FlushReason::kWriteBufferFull;
   }
-  // A full memtable is flushed before others are for the sake of logs or memory: its flush helps
-  // against both.
+  // Flushing a full memtable also releases logs and memory, so it comes first.
   if (full.empty()) full = FamiliesOverLogLimit(reason);
   if (full.empty()) full = FamiliesOverMemoryLimit(reason);
   return full;
 }
 
-// More than all memtables will ever take; four times this does not overflow.
+// An upper bound of the bytes of all memtables; four times this does not overflow.
 constexpr uint64_t kLargestCapacity = uint64_t{1} << 60;
 
-// Returns the bytes of all logs at which the families with the oldest log are flushed. RocksDB's
-// default, four times what memtables may take, lets many idle families with little data keep logs
-// of many GiB: here the limit is also at most four times what memtables do take, or one full
-// family.
+// Returns max_total_wal_size if it is set. RocksDB's default, four times the capacity of all
+// memtables, lets many idle families with little data keep many GiB of logs: here the default is
+// also at most four times the current size of memtables, or the capacity of one family.
 uint64_t FlushWork::LogLimit() const {
   if (dynamic_.current()->max_total_wal_size != 0) return dynamic_.current()->max_total_wal_size;
   uint64_t capacity = 0;
@@ -64,10 +64,10 @@ uint64_t FlushWork::LogLimit() const {
   return 4 * std::min(capacity, std::max(held, largest));
 }
 
-// Returns the families that keep the oldest log alive, if all logs together are too large. Skips
+// Returns the families that need the oldest log, if all logs together exceed the limit. Skips
 // families without unflushed data in it, and those whose data is being flushed.
 std::vector<ColumnFamily*> FlushWork::FamiliesOverLogLimit(FlushReason* reason) {
-  // The logs of a lone family go with its own full memtables.
+  // With a single family, flushes of full memtables release the logs.
   if (dynamic_.current()->max_total_wal_size == 0 && state_.families.all().size() < 2) return {};
   if (state_.logs->total_bytes() <= LogLimit()) return {};
   const uint64_t current = state_.logs->current_number();
@@ -90,7 +90,7 @@ std::vector<ColumnFamily*> FlushWork::FamiliesOverLogLimit(FlushReason* reason) 
   return result;
 }
 
-// A log may grow without memtable entries: by prepared transactions and their rollbacks, by log
+// A log may grow without memtable entries, through prepared transactions, their rollbacks, and log
 // data.
 bool FlushWork::OnlyLogIsFull() const {
   if (state_.logs->CurrentEnd().bytes <= LogLimit()) return false;
@@ -121,29 +121,30 @@ std::vector<ColumnFamily*> FlushWork::FamiliesOverMemoryLimit(FlushReason* reaso
   return {largest};
 }
 
-// True if a flush of the memtable is worth it. A tiny table frees what the next write takes again,
-// which would repeat while iterators hold most of the memory, which no flush frees. A memtable is
-// worth it from an eighth of the limit on, or always if half of the limit is in active memtables.
+// Returns true if the memtable has an eighth of the limit, or if active memtables have half of it.
+// Otherwise, while iterators hold most of the memory, which no flush frees, tiny tables would be
+// written again and again.
 bool FlushWork::IsWorthATable(const MemTable& mem) const {
   const WriteBufferManager& memory = *context_.write_buffer_manager();
   const size_t limit = memory.buffer_size();
   return mem.data_bytes() >= limit / 8 || memory.mutable_memtable_memory_usage() >= limit / 2;
 }
 
-// Tries the cheapest way first: history that is in tables, then memtables that are immutable, then
-// the largest active one, which a job has to switch. True if memory is being freed, or was.
+// Tries the cheapest way first: drop history that is in tables, then flush immutable memtables,
+// then let a job switch the largest active one. Returns true if memory was freed or is being freed.
 bool FlushWork::FreeMemory() {
   DbLock lock(&state_.mu);
   if (lifecycle_.shutting_down() || errors_.state().writes_stopped()) return false;
   if (TakeBackStrandedJobs(context_.env(), &freeing_memory_) > 0) freeing_memory_ = false;
-  // While the log is locked, a switch would wait for the thread that locked it.
-  // Work under way frees memory soon; more of it would only make smaller tables.
+  // Running flushes free memory soon, and more of them would only write smaller tables. While the
+  // log is locked, a switch would wait for the thread that locked it.
   if (freeing_memory_ || Busy() || log_gate_.locking() || log_gate_.locked()) return true;
-  // History goes first: it is in tables, nothing reads it, and nothing has to be written for that.
+  // History is in tables already, so dropping it needs no I/O.
   const size_t before = context_.write_buffer_manager()->memory_usage();
   for (const auto& [id, family] : state_.families.all()) family->TrimHistory(/*all=*/true);
   if (context_.write_buffer_manager()->memory_usage() < before) return true;
-  std::vector<ColumnFamily*> waiting;  // families that wait to be merged with more
+  // families whose immutable memtables wait to be merged with more
+  std::vector<ColumnFamily*> waiting;
   for (const auto& [id, family] : state_.families.all()) {
     if (!family->immutables().empty()) waiting.push_back(family.get());
   }
@@ -153,7 +154,7 @@ bool FlushWork::FreeMemory() {
   }
   const ColumnFamily* const largest = LargestActive();
   if (largest == nullptr || !IsWorthATable(*largest->mem())) return false;
-  // The switch waits for writers of this database, for which the asking thread must not wait.
+  // The switch waits for writers of this database, which the calling thread must not do.
   Env* const env = context_.env();
   env->Schedule(&FlushWork::RunFreeMemory, this, PoolOfShortJobs(env), &freeing_memory_);
   freeing_memory_ = true;
@@ -164,18 +165,18 @@ void FlushWork::RunFreeMemory(void* work) {
   static_cast<FlushWork*>(work)->SwitchLargest();
 }
 
-// Runs in a job, since the switch waits for writers. Whatever comes of it, the job is over, and the
-// next request may schedule another.
+// Runs in a job, since the switch waits for writers. Afterwards the next request may schedule
+// another job.
 void FlushWork::SwitchLargest() {
   const ActiveWork active(ActiveWork::kFlush, &lifecycle_, "a flush");
   {
     const ExclusiveCommit exclusive(state_.commit.get());
     DbLock lock(&state_.mu);
-    // The switch reports its own failure; if memory is out, it will be requested again.
+    // The switch reports its own failure; after a failed allocation it will be requested again.
     const auto free = [&] {
       state_.mu.AssertHeld();
       ColumnFamily* const largest = LargestActive();
-      // The mutex was released since the job was given to the pool.
+      // The state may have changed since the job was scheduled.
       if (largest == nullptr || !errors_.WriteRefusal().ok()) return Status::OK();
       return Switch({largest}, FlushReason::kWriteBufferManager);
     };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// A flush job goes through these steps. RunFlush, which takes nearly all the time, runs without the
-// DB mutex:
+// A flush job has these steps. RunFlush, which takes nearly all the time, runs without the DB
+// mutex:
 //
 //     PickAll       chooses immutable memtables of each family, and marks them as picked
 //     FillFlushInput, NextJobId: everything that the job needs is copied under the mutex
@@ -10,13 +10,13 @@
 //     Install       one edit of the MANIFEST for all families, then the memtables are dropped
 //
 // Order
-// 1. A log is synced before a table is installed that has a part of it, if another family or a
-//    prepared transaction may have the rest: a table is durable, a log may not be, and a batch over
-//    two families must not come back in half after a power loss.
+// 1. If there are several families or prepared transactions, older logs are synced before a table
+//    with data of them is installed: a table is durable, and after a power loss a batch over two
+//    families must not be recovered in part.
 // 2. The MANIFEST is written first, then memtables leave memory, and then readers get the new
 //    SuperVersion. Between the two last steps readers use the old one, which still has the
 //    memtables.
-// 3. Obsolete logs are deleted after listeners have been told; a caller who waits for the flush
+// 3. Obsolete logs are deleted after listeners were notified; a caller that waits for the flush
 //    returns after that.
 
 #include "db/background/flush_runner.h"
@@ -51,9 +51,9 @@ FlushRunner::FlushRunner(const Parts& parts)
       reports_(parts.context, &parts.state.mu),
       order_changed_(&parts.state.mu) {}
 
-// Whatever fails after PickAll, the counts go back and the memtables are unpicked, before anything
-// else that may fail. The steps after that are for a job whose tables are in force: they free
-// memory, tell listeners, delete what is obsolete, and open the new tables, in the order in which
+// If anything fails after PickAll, counts are restored and memtables are unpicked before anything
+// else that may fail. The steps after that are for a job whose tables are installed: they free
+// memory, notify listeners, delete obsolete files, and open the new tables, in the order in which
 // others wait for them.
 Status FlushRunner::Run(const FlushJob& job, Extent extent) {
   const ActiveWork active(ActiveWork::kFlush, &lifecycle_, "a flush");
@@ -68,8 +68,7 @@ Status FlushRunner::Run(const FlushJob& job, Extent extent) {
     });
   }
   const bool in_force = s.ok() && in_order;
-  // A failure is reported before other jobs may pick the memtables: otherwise a recovery that waits
-  // for the job would repair an error that the database hears of only afterwards.
+  // Invariant 3: the failure is reported before other jobs may pick the memtables.
   if (!in_force) {
     BestEffort([&] {
       state_.mu.AssertHeld();
@@ -82,19 +81,19 @@ Status FlushRunner::Run(const FlushJob& job, Extent extent) {
     Unpick(flush);
   }
   order_changed_.SignalAll();
-  // The memtables stay, and are picked again by a later job or by recovery.
+  // A later job or error recovery picks the memtables again.
   if (!in_force) return s;
   for (FamilyFlush& flush : flushes) compaction_->Schedule(flush.family.get());
   RemoveOutputs(flushes);
   stalls_.Tell();
   {
     DbUnlock unlock(&state_.mu);
-    // These are usually the last references: the memory is freed before listeners take their time,
-    // and without the mutex.
+    // These are usually the last references, so the memory is freed here, without the mutex and
+    // before listeners are called.
     for (FamilyFlush& flush : flushes) flush.input.memtables.clear();
     for (FamilyFlush& flush : flushes) reports_.End(flush, job.reason);
   }
-  // Callers that wait for the flush may continue now, and expect that its log is deleted.
+  // Callers that wait for the flush expect that its log is deleted.
   BestEffort([this] {
     state_.mu.AssertHeld();
     purger_.Purge();
@@ -107,13 +106,13 @@ Status FlushRunner::Run(const FlushJob& job, Extent extent) {
   return s;
 }
 
-// Copies under the mutex everything that the flushes need without it. What a family has left
-// unpicked is requested as another job.
+// Copies everything that the flushes need without the mutex. Another job is requested for memtables
+// that are not picked.
 Status FlushRunner::PickAll(const FlushJob& job, Extent extent, std::vector<FamilyFlush>* flushes) {
   try {
     flushes->reserve(job.families.size());
     for (const auto& family : job.families) {
-      // Cleared before picking: memtables switched from here on need a request of their own.
+      // Cleared before picking: memtables that become immutable later need a new request.
       family->flush_requested = false;
       if (family->dropped()) continue;
       FamilyFlush& flush = flushes->emplace_back();
@@ -143,23 +142,23 @@ Status FlushRunner::PickAll(const FlushJob& job, Extent extent, std::vector<Fami
       requester_.RequestRest(family.get(), job.reason);
     }
   } catch (...) {
-    // No one else would request those that were not reached.
+    // Otherwise families that were not reached could not be requested again.
     for (const auto& family : job.families) family->flush_requested = false;
     return CaughtException();
   }
   return Status::OK();
 }
 
-// A piece is as many memtables as min_write_buffer_number_to_merge requires, and more small ones up
-// to a full one: if many wait, space for writers is freed table by table, and other jobs can flush
-// the rest in parallel.
+// A piece has as many memtables as min_write_buffer_number_to_merge requires, and more small ones
+// up to the size of a full one. So if many wait, room for writers is made table by table, and other
+// jobs can flush the rest in parallel.
 bool FlushRunner::Pick(ColumnFamily* family, Extent extent, FlushInput* input) {
   const auto options = family->options();
   const auto least = static_cast<size_t>(std::max(1, options->min_write_buffer_number_to_merge));
   size_t bytes = 0;
   for (ImmutableMemTable& imm : family->immutables()) {
     if (imm.picked && input->memtables.empty()) continue;
-    if (imm.picked) break;  // earlier ones were picked by a flush that failed
+    if (imm.picked) break;  // the earlier ones are of a flush that failed
     bytes += imm.mem->MemoryUsage();
     const bool enough = input->memtables.size() >= least && bytes > options->write_buffer_size;
     if (extent == Extent::kPiece && enough) break;
@@ -188,8 +187,8 @@ FlushPace FlushRunner::PaceOf(std::vector<FamilyFlush>* flushes) const {
   return FlushPace(context_, lifecycle_, state_.work, std::move(filling), entries);
 }
 
-// Writes without the mutex, syncs the logs if that is needed, and waits for older jobs of the same
-// families, before anything comes into force.
+// Writes the tables without the mutex, syncs the logs if necessary, and waits for older jobs of the
+// same families, before the installation.
 Status FlushRunner::RunPicked(const FlushJob& job, std::vector<FamilyFlush>* flushes,
                               bool* in_order) {
   if (context_.options().atomic_flush) reports_.CountAtomicJob(job.reason);
@@ -220,14 +219,14 @@ Status FlushRunner::RunPicked(const FlushJob& job, std::vector<FamilyFlush>* flu
     statistics_.CountPauses(pace);
   }
   // Once one family's part of a batch is in a table, the other families' parts must not be lost
-  // with an unsynced log: after a power loss they would be at different moments. Error recovery,
-  // whose logs may be broken, puts all families into one job instead. The same holds for the
-  // decision about a prepared transaction, which without it would be prepared again.
+  // with an unsynced log, or after a power loss the families would be of different moments. The
+  // same holds for the decision about a prepared transaction, which would otherwise be undecided
+  // again. Error recovery, whose logs may be damaged, flushes all families in one job instead.
   const bool apart = state_.families.all().size() > 1 || state_.sections.InUse();
   if (apart && job.reason != FlushReason::kErrorRecovery) {
     DbUnlock unlock(&state_.mu);
-    // The number is read before the sync, which covers all logs below it; a log that is begun
-    // meanwhile proves nothing.
+    // The number is read before the sync, which covers all logs below it, but none that is begun
+    // meanwhile.
     const uint64_t current = state_.logs->current_number();
     const ActiveWork log(ActiveWork::kLog, state_.commit.get(), "the log,");
     VARVE_RETURN_IF_ERROR(state_.logs->SyncClosed());
@@ -237,9 +236,7 @@ Status FlushRunner::RunPicked(const FlushJob& job, std::vector<FamilyFlush>* flu
   return *in_order ? Install(flushes, job.reason) : Status::OK();
 }
 
-// Readers search memtables first, so the table of a newer memtable must not be in force while an
-// older one is in memory. Returns false if the flush of an older one has failed, which its own job
-// reports.
+// A failure of an older flush is reported by its own job.
 bool FlushRunner::WaitForOlder(const std::vector<FamilyFlush>& flushes) {
   for (const FamilyFlush& flush : flushes) {
     ColumnFamily& family = *flush.family;
@@ -253,16 +250,15 @@ bool FlushRunner::WaitForOlder(const std::vector<FamilyFlush>& flushes) {
   return true;
 }
 
-// Brings the written tables into force, all in one step of the MANIFEST, and drops the memtables
-// that they replace. Only LogAndApply can fail, and until then nothing has changed. It releases the
-// mutex while it writes, so families may have been dropped meanwhile.
+// Only LogAndApply can fail, and nothing is changed before it returns. It releases the mutex while
+// it writes, so families may have been dropped meanwhile.
 Status FlushRunner::Install(std::vector<FamilyFlush>* flushes, FlushReason reason) {
   std::vector<FamilyEdit> edits;
   std::vector<VersionEdit> of_empty;
   for (FamilyFlush& flush : *flushes) {
     flush.edit.column_family = flush.family->id();
-    // Logs below this one have, of this family, only data of this job's memtables and of older
-    // ones, which are in tables already (WaitForOlder).
+    // All data of this family in logs below this one is in this job's memtables, or in older ones
+    // that are in tables already (WaitForOlder).
     flush.edit.log_number = flush.input.memtables.back()->next_log_number();
     VARVE_ASSERT(flush.edit.log_number != 0);
     flush.edit.numbers.prev_log = 0;
@@ -295,7 +291,7 @@ Status FlushRunner::Install(std::vector<FamilyFlush>* flushes, FlushReason reaso
       context_.NoteTable(flush.family->table_paths(), blobs);
     }
   }
-  // After all are installed: an error is reported, which may release the mutex.
+  // A second loop, since reporting an error may release the mutex.
   for (const FamilyFlush& flush : *flushes) {
     if (flush.in_force) errors_.InstallSuperVersion(flush.family.get()).PermitUncheckedError();
   }
@@ -332,8 +328,7 @@ void FlushRunner::CleanUp(const std::vector<FamilyFlush>& flushes, const Status&
   reports_.Failed(s);
 }
 
-// Removes the tables of a job that are not in the MANIFEST, because it failed or the family was
-// dropped.
+// Handles tables that are not in the MANIFEST because the job failed or the family was dropped.
 void FlushRunner::RemoveOutputs(const std::vector<FamilyFlush>& flushes) {
   for (const FamilyFlush& flush : flushes) {
     if (!flush.result.wrote_file || flush.in_force) continue;

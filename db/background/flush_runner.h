@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Runs one flush job: picks immutable memtables, writes them as tables, and puts these into
+// Runs flush jobs: picks immutable memtables, writes them to tables, and installs these in
 // versions.
 
 #include <memory>
@@ -22,28 +22,28 @@
 
 namespace varve {
 
-// Families whose immutable memtables are flushed in one step of the MANIFEST.
+// Families whose immutable memtables are flushed by one atomic edit of the MANIFEST.
 struct FlushJob {
   std::vector<std::shared_ptr<ColumnFamily>> families;
   FlushReason reason = FlushReason::kOthers;
 
-  // True if the only reason is a full memtable.
+  // Returns true if the only reason is a full memtable.
   [[nodiscard]] bool IsOfFullMemTable() const {
     return reason == FlushReason::kWriteBufferFull ||
            reason == FlushReason::kMemtableMaxRangeDeletions;
   }
-  // True if a caller may wait for the end of the job: a call asked for it, or memory is short. Jobs
-  // for full memtables and large logs are done for nobody in particular.
+  // Returns true if a caller may wait for the end of the job: a call requested it, or memory is
+  // short.
   [[nodiscard]] bool IsWaitedFor() const {
     return !IsOfFullMemTable() && reason != FlushReason::kWalFull;
   }
 };
 
-// Is implemented by the queue of flush jobs.
+// Interface to the queue of flush jobs.
 class FlushRequester {
  public:
-  // Requests a job for the immutable memtables of a family that a job has not picked, if they are
-  // enough for the reason.
+  // Requests another job for the immutable memtables of the family that a job has not picked, if
+  // there are enough of them for the reason.
   virtual void RequestRest(ColumnFamily* family, FlushReason reason) VARVE_REQUIRES(kDbMutex) = 0;
 
  protected:
@@ -51,14 +51,14 @@ class FlushRequester {
 };
 
 // Invariants:
-// 1. A memtable is picked by one job at a time; a job that ends, also by an exception, unpicks
-//    what it did not install.
+// 1. A memtable is picked by one job at a time; a job that fails or throws unpicks what it did not
+//    install.
 // 2. Tables of a family are installed in the order of its memtables: readers search memtables
-//    first, so a newer table must not be in force while an older memtable is.
+//    first, so the table of a newer memtable must not be visible while an older memtable exists.
 // 3. A failure is reported before other jobs may pick the memtables: otherwise a recovery that
-//    waits for the job would repair an error that the database hears of only afterwards.
+//    waits for the job could end before the error is known.
 //
-// Thread safety: several threads may run jobs at once. Lifetime: the parts must outlive it.
+// Thread safety: several threads may run jobs concurrently. The parts must outlive it.
 class FlushRunner {
  public:
   struct Parts {
@@ -72,9 +72,9 @@ class FlushRunner {
     FilePurger& purger;
     FlushRequester& requester;
   };
-  // Says what one job takes of each of its families.
+  // Selects the memtables that a job picks of each family.
   enum class Extent : uint8_t {
-    kPiece,  // the oldest unpicked ones, as many as make one table
+    kPiece,  // the oldest unpicked ones, as many as fill one table
     kAll,
   };
 
@@ -85,40 +85,40 @@ class FlushRunner {
   // Sets the object that is notified of new tables in L0. Must be called first.
   void set_compaction(CompactionScheduler* compaction) { compaction_ = compaction; }
 
-  // Runs the job in this thread; releases the mutex while tables are written. Returns when readers
-  // have the tables and listeners were told. After a failure, or if an older flush of a family has
-  // failed (then it returns OK), the memtables stay, and any job may pick them again.
+  // Runs the job on this thread; releases the mutex while tables are written. Returns when readers
+  // see the tables and listeners were notified. After a failure the memtables stay, and any job may
+  // pick them again; the same holds, with status OK, if an older flush of a family has failed.
   Status Run(const FlushJob& job, Extent extent) VARVE_REQUIRES(kDbMutex);
-  // Adds edits by which families with nothing in memory leave the logs before the current one.
+  // Adds edits that set the log number of families without data in memory to the current log.
   void AddEmptyFamilies(std::vector<VersionEdit>* edits, std::vector<FamilyEdit>* changes) const
       VARVE_REQUIRES(kDbMutex);
 
  private:
-  // Picks memtables of each family that has unpicked ones, and prepares their flushes. Even if it
-  // fails, everything picked is in `flushes`.
+  // Picks memtables of each family, and prepares their flushes. After an error, everything that was
+  // picked is in `flushes`.
   Status PickAll(const FlushJob& job, Extent extent, std::vector<FamilyFlush>* flushes)
       VARVE_REQUIRES(kDbMutex);
-  // Picks memtables of one family, oldest first. Returns false if there are none that no job has
-  // picked.
+  // Picks memtables of one family, oldest first. Returns false if there are no unpicked ones.
   bool Pick(ColumnFamily* family, Extent extent, FlushInput* input) VARVE_REQUIRES(kDbMutex);
-  // Lets other jobs pick the memtables of a job that failed.
+  // Makes the memtables of a failed job available to other jobs.
   void Unpick(const FamilyFlush& flush) VARVE_REQUIRES(kDbMutex);
-  // Returns the pace of the job, by the memtables that fill while it runs.
+  // Returns the pace of the job, which depends on the memtables that are written to while it runs.
   FlushPace PaceOf(std::vector<FamilyFlush>* flushes) const;
-  // Writes what was picked as tables, and installs these unless *in_order is false.
+  // Writes the picked memtables to tables, and installs these. Sets *in_order to false, and
+  // installs nothing, if an older flush has failed.
   Status RunPicked(const FlushJob& job, std::vector<FamilyFlush>* flushes, bool* in_order)
       VARVE_REQUIRES(kDbMutex);
   // Waits until the older memtables of each family are installed (invariant 2). Returns false if
   // one of them cannot be, because its job has failed.
   bool WaitForOlder(const std::vector<FamilyFlush>& flushes) VARVE_REQUIRES(kDbMutex);
-  // Writes the edits of all families into the MANIFEST in one step, and shows readers the tables
-  // instead of the memtables.
+  // Writes the edits of all families to the MANIFEST atomically, and replaces the memtables by the
+  // tables for readers.
   Status Install(std::vector<FamilyFlush>* flushes, FlushReason reason) VARVE_REQUIRES(kDbMutex);
-  // Returns the epoch number of the flush's table.
+  // Returns the epoch number for the flush's table.
   static uint64_t EpochOf(const FamilyFlush& flush) VARVE_REQUIRES(kDbMutex);
   // Cleans up after a failed job.
   void CleanUp(const std::vector<FamilyFlush>& flushes, const Status& s) VARVE_REQUIRES(kDbMutex);
-  // Deletes the files of a job that failed, which no version names.
+  // Deletes files of the job that no version has.
   void RemoveOutputs(const std::vector<FamilyFlush>& flushes) VARVE_REQUIRES(kDbMutex);
 
   const DbContext& context_;
@@ -133,7 +133,7 @@ class FlushRunner {
   CompactionScheduler* compaction_ = nullptr;
   const FlushReports reports_;
 
-  // WaitForOlder waits for this. Others wait for the end of a job, after listeners were notified.
+  // Signalled when a job has installed its tables or failed, for WaitForOlder.
   CondVar order_changed_;
 };
 

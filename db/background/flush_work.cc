@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Switching a memtable and writing it to a table are separate things. A memtable becomes immutable
-// (SwitchMemTables) in a thread that holds the commit path exclusively, so that no batch lies half
-// in the old and half in the new memtable, and together with the start of a new log, so that its
-// data lies in logs below a known number. Tables are written later by threads of the pool, or by
-// callers who wait.
+// Switching a memtable and writing it to a table are separate steps. A memtable becomes immutable
+// (SwitchMemTables) on a thread that holds the commit path exclusively, so that no batch is split
+// between the old and the new memtable, and together with the start of a new log, so that its data
+// is in logs below a known number. Tables are written later by threads of the Env's pool, or by
+// callers that wait.
 //
 // Invariants
 // 1. scheduled_ counts jobs given to the pool which have not ended; running_ counts those among
@@ -15,8 +15,8 @@
 //    everything that is immutable: memtables of one switch go into one edit of the MANIFEST.
 // 4. After a hard error no job begins. Recovery calls FlushNow itself, for all families in one
 //    step.
-// 5. Waiting callers do not rely on signals alone: each also looks at the pool's state from time to
-//    time, as a user may change the sizes of the Env's pools.
+// 5. Waiting callers do not rely on signals alone: each also checks the Env's pools periodically,
+//    as a user may change their sizes.
 
 #include "db/background/flush_work.h"
 
@@ -74,18 +74,19 @@ FlushWork::~FlushWork() {
   context_.write_buffer_manager()->Leave(this);
 }
 
-// Begins a log, freezes each non-empty memtable with the number of that log, and moves families
-// with nothing in memory to it. An error is returned only before the first memtable is switched.
+// Begins a log, switches each non-empty memtable with the number of that log, and sets the log
+// number of families without data in memory to it. If an error is returned, no memtable was
+// switched.
 Status FlushWork::SwitchMemTables(const std::vector<ColumnFamily*>& families) {
   state_.mu.AssertHeld();
   const bool any = std::any_of(families.begin(), families.end(),
                                [](ColumnFamily* f) { return !f->dropped() && !f->mem()->Empty(); });
   if (!any) return Status::OK();
-  // The log is begun first: if that fails, no memtable is switched, and nothing has changed.
+  // The log is begun first: if that fails, nothing has changed.
   Status s = new_logs_.Start(/*force=*/false);
   if (!s.ok()) return errors_.Reported(s, BackgroundErrorReason::kMemTable);
   const uint64_t log_number = state_.logs->current_number();
-  // Writers are kept out, so this is the number of the first entry that the new memtables get.
+  // Writers are blocked, so the new memtables' first entry gets this number.
   const SequenceNumber next_seq = state_.versions->last_sequence() + 1;
   std::vector<MemTableInfo> sealed;
   for (ColumnFamily* family : families) {
@@ -96,8 +97,9 @@ Status FlushWork::SwitchMemTables(const std::vector<ColumnFamily*>& families) {
     family->SwitchMemTable(family->NewMemTable(next_seq), log_number);
     VARVE_ASSERT(family->mem()->Empty());
   }
-  // A family with nothing in memory needs no log before this one. But a log may have parts of a
-  // failed batch for several families: these must leave it together, once the others are in tables.
+  // A family without data in memory needs no log before this one. But after a failed write a log
+  // may have a batch that only some families have in memory: then all families must change their
+  // log numbers together, in error recovery.
   for (const auto& [id, family] : state_.families.all()) {
     if (errors_.state().writes_stopped()) break;
     if (family->mem()->Empty() && family->immutables().empty()) {
@@ -113,12 +115,12 @@ Status FlushWork::SwitchMemTables(const std::vector<ColumnFamily*>& families) {
   return Status::OK();
 }
 
-// A family is in the queue at most once. If it is there already, only the reason of its job may
+// A family is in the queue at most once. If it is queued already, only the reason of its job may
 // change.
 void FlushWork::Request(const std::vector<ColumnFamily*>& families, FlushReason reason) {
   state_.mu.AssertHeld();
-  // Memtables of one switch must be installed in one step: everything that has not begun yet
-  // is one job.
+  // With atomic_flush, memtables of one switch must be installed atomically, so all waiting
+  // families form one job.
   const bool together = context_.options().atomic_flush;
   if (together && !queue_.empty()) queue_.front().reason = reason;
   for (ColumnFamily* family : together ? AllFamilies() : families) {
@@ -143,8 +145,6 @@ std::vector<ColumnFamily*> FlushWork::AllFamilies() const {
   return all;
 }
 
-// Notes the reason at the waiting job: a job only flushes full memtables, unless another reason
-// asks for the rest too.
 void FlushWork::NoteReason(const ColumnFamily& family, FlushReason reason) {
   for (FlushJob& job : queue_) {
     const bool has_it = std::ranges::any_of(
@@ -153,7 +153,7 @@ void FlushWork::NoteReason(const ColumnFamily& family, FlushReason reason) {
   }
 }
 
-// Memtables that wait to be merged with more would wait for ever while writes are stopped.
+// While writes are stopped, memtables that wait to be merged with more would wait forever.
 void FlushWork::RequestStopped() {
   state_.mu.AssertHeld();
   std::vector<ColumnFamily*> stopped;
@@ -172,8 +172,8 @@ void FlushWork::FlushStopped() {
   Schedule();
 }
 
-// Does nothing while no flush may begin. Jobs that wait in a pool without threads are taken back,
-// and given to the pool that has some.
+// Does nothing while no flush may begin. Jobs that wait in a pool without threads are rescheduled
+// in the one that has some.
 void FlushWork::Schedule() {
   state_.mu.AssertHeld();
   if (lifecycle_.shutting_down()) return;
@@ -188,7 +188,7 @@ void FlushWork::Schedule() {
   const int runnable = CanStart() ? static_cast<int>(queue_.size()) : 0;
   while (scheduled_ < limit && scheduled_ - running_ < runnable) {
     env->Schedule(&FlushWork::RunOne, this, pool, this);
-    scheduled_++;  // the job takes mu before it decrements this
+    scheduled_++;  // the job takes the mutex before it decrements this
   }
 }
 
@@ -199,7 +199,8 @@ void FlushWork::CancelScheduledJobs() {
   if (TakeBackShortJobs(context_.env(), &freeing_memory_) > 0) freeing_memory_ = false;
 }
 
-// Memtables that were switched together are installed together, and in order.
+// With atomic_flush, jobs run one at a time, as memtables that were switched together must be
+// installed together and in order.
 bool FlushWork::CanStart() const {
   return !context_.options().atomic_flush || !job_running_;
 }
@@ -208,13 +209,13 @@ void FlushWork::RunOne(void* work) {
   static_cast<FlushWork*>(work)->BackgroundFlush();
 }
 
-// The job may find nothing to do, as the queue or the state of the database may have changed since
-// it was scheduled. Whatever happens, it hands out the next jobs and wakes those who wait.
+// There may be nothing to do, as the queue or the state of the database may have changed since the
+// job was scheduled. In any case it schedules the next jobs and wakes waiting threads.
 void FlushWork::BackgroundFlush() {
   const ActiveWork active(ActiveWork::kFlush, &lifecycle_, "a flush");
   DbLock lock(&state_.mu);
   running_++;
-  // Memtables left by an error are flushed by its recovery: those of all families in one step.
+  // After a hard error, only error recovery flushes, all families in one job.
   const bool may_run = !lifecycle_.shutting_down() && tree_.paused() == 0 &&
                        errors_.state().severity() < ErrorState::Severity::kHard;
   if (!queue_.empty() && CanStart() && may_run) {
@@ -230,7 +231,7 @@ void FlushWork::BackgroundFlush() {
   Report(Guarded([this] {
     state_.mu.AssertHeld();
     if (stalls_.stopped() && stalls_.AnyWaits()) RequestStopped();
-    Schedule();  // does nothing once an error is serious
+    Schedule();  // does nothing after a hard error
   }));
   state_.work.SignalAll();
 }
@@ -241,11 +242,11 @@ void FlushWork::Report(const Status& s) {
   }
 }
 
-// Runs the oldest job. A failure is reported, and then the thread rests, so that a failure that
-// lasts is not tried again without a pause.
+// A failure is reported, and then the thread waits, so that a persistent failure is not retried at
+// once.
 void FlushWork::RunNextJob() {
   VARVE_ASSERT(!queue_.empty() && CanStart());
-  // The job leaves the queue before it runs, since running releases the mutex.
+  // The job is removed from the queue before it runs, since running releases the mutex.
   FlushJob job = std::move(queue_.front());
   queue_.pop_front();
   job_running_ = true;
@@ -262,12 +263,12 @@ void FlushWork::RunNextJob() {
     DbUnlock unlock(&state_.mu);
     reserve_.TakeIfThereIsRoom();
   }
-  // With the last reference to a dropped family its tables become obsolete.
+  // This may release the last reference to a dropped family, whose tables then become obsolete.
   job.families.clear();
   purger_.Purge();
 }
 
-// Pauses: a failure that a listener has cleared is retried, but its cause may last.
+// A failure that a listener has suppressed is retried, although its cause may persist.
 void FlushWork::RestAfterFailure() {
   const uint64_t until = context_.MonotonicMicros() + kRestAfterFailureMicros;
   const auto is_quiet = [this] {
@@ -295,18 +296,18 @@ void FlushWork::RequestRest(ColumnFamily* family, FlushReason reason) {
 
 Status FlushWork::FlushFamilies(const std::vector<ColumnFamily*>& families,
                                 const FlushOptions& options, FlushReason reason) {
-  // Even for one family: a batch over two is completely in files only if both are flushed.
+  // All families are flushed even if one is named, since a batch over two families is completely in
+  // tables only if both are flushed.
   if (context_.options().atomic_flush && !VARVE_CANARY(kTearAtomicFlush)) {
     return FlushAll(options, reason);
   }
   return SwitchAndFlush(families, options, reason);
 }
 
-// Switches the memtables while writers are kept out, then waits, with writers going on, until what
-// was immutable at the switch is in tables. Newer memtables do not prolong the wait. A waiting call
-// looks again from time to time: a failed flush leaves its memtables unpicked, so they are
-// requested anew, unless the error stops flushes altogether; then the error is returned. The
-// request itself stays in force.
+// Switches the memtables while writers are blocked, and then waits, while writers continue, until
+// the memtables that were immutable at the switch are in tables. Newer memtables do not prolong the
+// wait. The waiting call checks periodically: the memtables of a failed flush are requested again,
+// unless the error stops all flushes; then the error is returned, and the request remains queued.
 Status FlushWork::SwitchAndFlush(const std::vector<ColumnFamily*>& families,
                                  const FlushOptions& options, FlushReason reason) {
   std::vector<std::pair<ColumnFamily*, uint64_t>> targets;  // newest memtable id to be flushed
@@ -348,7 +349,7 @@ Status FlushWork::SwitchAndFlush(const std::vector<ColumnFamily*>& families,
             });
         if (unpicked) Request({family}, reason);
         state_.work.AwaitWorkFor(kPoolPollMicros);
-        Schedule();  // the pool may be another than before
+        Schedule();  // the pool of short jobs may have changed
       }
     }
   }
@@ -365,8 +366,8 @@ bool FlushWork::WouldStall(const ColumnFamily& family) const {
   return under_way && tree_.paused() == 0;
 }
 
-// Looks again after each change of background work, and from time to time without one. An error of
-// any severity ends the wait.
+// Checks again after each change of background work, and periodically. A background error of any
+// severity ends the wait.
 Status FlushWork::WaitForRoom(const std::vector<ColumnFamily*>& families) {
   DbLock lock(&state_.mu);
   const auto waits = [&](ColumnFamily* family) {
@@ -383,8 +384,7 @@ Status FlushWork::WaitForRoom(const std::vector<ColumnFamily*>& families) {
   return Status::OK();
 }
 
-// References to the families are kept for the whole call, since it releases the mutex and families
-// may be dropped.
+// Holds references to the families, since they may be dropped while the mutex is released.
 Status FlushWork::FlushAll(const FlushOptions& options, FlushReason reason) {
   std::vector<std::shared_ptr<ColumnFamily>> pinned;
   std::vector<ColumnFamily*> families;
@@ -398,7 +398,7 @@ Status FlushWork::FlushAll(const FlushOptions& options, FlushReason reason) {
   return SwitchAndFlush(families, options, reason);
 }
 
-// Repeats, because a job of the pool may have had some of the memtables and failed: they are then
+// Repeats, since a background job may have picked some of the memtables and failed; they are then
 // flushed here.
 Status FlushWork::FlushAllHere(FlushReason reason) {
   std::vector<std::shared_ptr<ColumnFamily>> pinned;
@@ -429,25 +429,24 @@ Status FlushWork::FlushAllHere(FlushReason reason) {
   return s;
 }
 
-// Stops stamping, flushes everything, and then, if the current log is still a stamped one, begins
-// another.
+// Stops stamping new logs, flushes everything, and begins another log if the current one is still
+// stamped.
 Status FlushWork::LeaveStampedLogs() {
   {
     DbLock lock(&state_.mu);
     if (!new_logs_.stamped() || !state_.sections.Undecided().empty()) return Status::OK();
     new_logs_.StopStamping();
   }
-  // Stamping has ended, so logs begun from here on are not stamped; the stamped ones become
-  // unneeded by this flush.
+  // New logs are not stamped any more, and this flush makes the stamped ones obsolete.
   VARVE_RETURN_IF_ERROR(FlushAllHere(FlushReason::kShutDown));
   const ExclusiveCommit exclusive(state_.commit.get());
   DbLock lock(&state_.mu);
   return new_logs_.current_stamped() ? LeaveLog(/*force=*/true) : Status::OK();
 }
 
-// Switches all families while writers are kept out, then flushes in this thread until what was
-// immutable then is in tables. It repeats, as a job of the pool may have had some of it, and
-// failed.
+// Switches all families while writers are blocked, and then flushes on this thread until the
+// memtables that were immutable then are in tables. Repeats, since a background job may have picked
+// some of them and failed.
 Status FlushWork::FlushTogether(const std::vector<std::shared_ptr<ColumnFamily>>& families,
                                 FlushReason reason) {
   VARVE_RETURN_IF_ERROR(RefuseHeldUp("flush", ActiveWork::kFlush, &lifecycle_));
@@ -484,7 +483,7 @@ Status FlushWork::FlushTogether(const std::vector<std::shared_ptr<ColumnFamily>>
   return Status::OK();
 }
 
-// The first failure ends the call; what was flushed before it stays in tables.
+// The first failure ends the call; families that were flushed before stay flushed.
 Status FlushWork::FlushNow(const std::vector<std::shared_ptr<ColumnFamily>>& families,
                            FlushReason reason, bool together) {
   state_.mu.AssertHeld();
@@ -494,11 +493,10 @@ Status FlushWork::FlushNow(const std::vector<std::shared_ptr<ColumnFamily>>& fam
       return family->flushes_running > 0;
     });
   };
-  // A job that runs already has picked memtables, which are older than those that this call picks,
-  // and must be in tables before them.
+  // A running job has picked older memtables, which must be in tables first.
   while (running()) state_.work.AwaitWork();
-  // In recovery the logs may be broken, so families must reach their tables in one step: a batch
-  // over two of them must not be in one of them alone.
+  // In error recovery the logs may be damaged, so all families are flushed atomically: a batch over
+  // two of them must not be in the tables of one alone.
   together |= context_.options().atomic_flush || reason == FlushReason::kErrorRecovery;
   std::vector<FlushJob> jobs;
   for (const auto& family : families) {
@@ -507,14 +505,14 @@ Status FlushWork::FlushNow(const std::vector<std::shared_ptr<ColumnFamily>>& fam
   }
   for (const FlushJob& job : jobs) {
     Status s = runner_.Run(job, FlushRunner::Extent::kAll);
-    // A family dropped meanwhile needs no flush, but others may be left.
+    // A family that was dropped meanwhile needs no flush, but the others do.
     if (!s.ok() && !s.IsColumnFamilyDropped()) return s;
   }
   return Status::OK();
 }
 
-// Each round flushes what no other flush has picked; if another has all of it, this call waits and
-// looks again, as that flush may fail.
+// Each round flushes the memtables that no other job has picked. If others have picked all of them,
+// the call waits and checks again, as those jobs may fail.
 Status FlushWork::FlushFrozen(const std::vector<Frozen>& frozen, FlushReason reason) {
   for (;;) {
     FlushJob job{{}, reason};
@@ -552,9 +550,9 @@ Status FlushWork::SwitchFullMemTables() {
   return OnlyLogIsFull() ? LeaveFullLog() : Status::OK();
 }
 
-// Begins a new log, and lets all families leave the old ones in one edit, after which the old ones
-// are obsolete. Decisions about prepared transactions must be durable before the logs that have
-// these may be deleted, so the old logs are synced first. A failure leaves the old logs needed.
+// Begins a new log, and sets the log numbers of all families to it in one edit, which makes the old
+// logs obsolete. The old logs are synced first, as decisions about prepared transactions must be
+// durable before logs with these are deleted. After a failure the old logs are still needed.
 Status FlushWork::LeaveLog(bool force) {
   Status s = new_logs_.Start(force);
   if (!s.ok()) return errors_.Reported(s, BackgroundErrorReason::kMemTable);

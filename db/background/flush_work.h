@@ -10,8 +10,8 @@
 //
 // A memtable is full by its own size, by the number of its range deletions, or because the logs or
 // the memory of all memtables exceed their limits; flush_rules.cc decides which families are
-// switched then. Switching needs the commit path exclusively, since no write may be between two
-// memtables. Flushing needs only the DB mutex, at its beginning and its end.
+// switched then. Switching requires exclusive access to the commit path, so that no batch is split
+// between two memtables. Flushing needs only the DB mutex, at its beginning and its end.
 
 #include <deque>
 #include <memory>
@@ -71,27 +71,26 @@ class FlushWork final : public WriteBufferUser,
   // Sets the object that is notified after each job; null: none.
   void set_pressure(const WorkPressure* pressure) { pressure_ = pressure; }
 
-  // Freezes the non-empty active memtables of the families, after starting a new log. Requires that
-  // the caller holds the commit path exclusively; releases the mutex while files are made.
+  // Starts a new log, and makes the non-empty active memtables of the families immutable. Requires
+  // that the caller holds the commit path exclusively. Releases the mutex while files are created.
   Status SwitchMemTables(const std::vector<ColumnFamily*>& families) VARVE_REQUIRES(kDbMutex);
   // Requests a flush of the families' immutables; with atomic_flush, of all families together.
   void Request(const std::vector<ColumnFamily*>& families, FlushReason reason)
       VARVE_REQUIRES(kDbMutex);
-  // Gives queued requests to the background threads as far as limits allow.
+  // Schedules background jobs for queued requests up to the limits.
   void Schedule() VARVE_REQUIRES(kDbMutex);
-  // True if a job is queued, scheduled or running.
+  // Returns true if a job is queued, scheduled or running.
   bool Busy() const VARVE_REQUIRES(kDbMutex) { return scheduled_ > 0 || !queue_.empty(); }
   // Returns the number of background jobs that have begun.
   int running() const VARVE_REQUIRES(kDbMutex) { return running_; }
   // Returns the number of jobs that have not begun.
   int waiting() const VARVE_REQUIRES(kDbMutex) { return scheduled_ - running_; }
-  // Returns the number of calls that the environment has been given and not finished.
+  // Returns the number of functions scheduled in the Env that have not ended.
   int scheduled() const VARVE_REQUIRES(kDbMutex) { return scheduled_ + (freeing_memory_ ? 1 : 0); }
-  // Cancels jobs that have not begun (shutdown): the threads may be busy with other databases.
+  // Cancels jobs that have not begun (shutdown), as the threads may be busy with other databases.
   void CancelScheduledJobs() VARVE_REQUIRES(kDbMutex);
-  // Forgets what is queued (shutdown). The last reference to a family may be released here, which
-  // closes its files, so no lock is held then. Removes jobs one by one, as a second deque would
-  // take memory.
+  // Empties the queue (shutdown). Releases each job's families without the mutex, since the last
+  // reference to a family closes its files. Removes jobs one by one, so that it needs no memory.
   void ClearQueue() VARVE_EXCLUDES(kDbMutex) {
     for (bool more = true; more;) {
       FlushJob gone;
@@ -103,46 +102,47 @@ class FlushWork final : public WriteBufferUser,
     }
   }
 
-  // Called by the write-buffer manager, from any thread. Begins to free memory without waiting for
-  // it. Returns false if no flush of this database can free memory now.
+  // Called by the write-buffer manager on any thread. Begins to free memory, and does not wait.
+  // Returns false if no flush of this database can free memory now.
   bool FreeMemory() override VARVE_EXCLUDES(kDbMutex);
 
-  // True if a flush of the family would make writes stall, and work is under way that makes room:
-  // otherwise there is nothing to wait for.
+  // Returns true if a flush of the family would make writes stall, and running work will change
+  // that. Otherwise there is nothing to wait for.
   bool WouldStall(const ColumnFamily& family) const override VARVE_REQUIRES(kDbMutex);
-  // Waits while WouldStall is true for any of the families, which the caller keeps alive. Returns
-  // Busy if it would wait for work that its thread is called from.
+  // Waits while WouldStall is true for any of the families, which the caller keeps alive. Busy: it
+  // would wait for work that has called it back.
   Status WaitForRoom(const std::vector<ColumnFamily*>& families) VARVE_EXCLUDES(kDbMutex);
 
-  // Implements Flush() of the API: switches, requests, and (if asked) waits. Takes the commit path
-  // itself. The caller keeps the families alive. With atomic_flush it calls FlushAll.
+  // Implements DB::Flush: switches memtables, requests flushes, and waits if options.wait is set.
+  // Takes the commit path. The caller keeps the families alive. With atomic_flush it calls
+  // FlushAll.
   Status FlushFamilies(const std::vector<ColumnFamily*>& families, const FlushOptions& options,
                        FlushReason reason) override VARVE_EXCLUDES(kDbMutex);
   // Flushes all families that exist, as FlushFamilies does; families may be dropped meanwhile.
   Status FlushAll(const FlushOptions& options, FlushReason reason) VARVE_EXCLUDES(kDbMutex);
-  // Flushes exactly these families, in this thread, and as one step of the MANIFEST: a
-  // batch over two of them gets into the tables of both or of none.
+  // Flushes exactly these families, on this thread, by one atomic edit of the MANIFEST: a batch
+  // over two of them is in the tables of both or of none.
   Status FlushTogether(const std::vector<std::shared_ptr<ColumnFamily>>& families,
                        FlushReason reason) VARVE_EXCLUDES(kDbMutex);
-  // Flushes everything in memory for Close, in this thread, as the environment's threads may be
-  // busy, or wait for this one. Takes the commit path itself.
+  // Flushes everything in memory for Close, on this thread, as the Env's threads may be busy, or
+  // wait for this one. Takes the commit path.
   Status FlushAllHere(FlushReason reason) VARVE_EXCLUDES(kDbMutex);
   // Called by Close if a log is stamped (db/engine/new_logs.h): flushes everything in memory, and
-  // leaves one log, which is not stamped, and empty. Logs with undecided transactions stay.
-  // Requires that nothing is written to a log any more.
+  // begins an empty log that is not stamped, so that the others become obsolete, except those with
+  // undecided transactions. Requires that there are no more writes.
   Status LeaveStampedLogs() VARVE_EXCLUDES(kDbMutex);
-  // Flushes all immutable memtables of the families in this thread, after their running flushes; in
-  // one step if `together`, or if the options or the reason require that.
+  // Flushes all immutable memtables of the families on this thread, after running flushes have
+  // ended; atomically if `together` is set, or the options or the reason require that.
   Status FlushNow(const std::vector<std::shared_ptr<ColumnFamily>>& families, FlushReason reason,
                   bool together = false) VARVE_REQUIRES(kDbMutex);
 
-  // The immutable memtables of a family up to one, given by its id.
+  // All immutable memtables of a family up to the one with this id.
   struct Frozen {
     std::shared_ptr<ColumnFamily> family;
     uint64_t memtable = 0;
   };
-  // Flushes these in this thread, except those that another flush has, and returns when all are in
-  // tables. Background work may be paused.
+  // Returns when all of these are in tables. Flushes them on this thread, except those that another
+  // job has picked. Works while background work is paused.
   Status FlushFrozen(const std::vector<Frozen>& frozen, FlushReason reason)
       VARVE_REQUIRES(kDbMutex);
 
@@ -153,53 +153,53 @@ class FlushWork final : public WriteBufferUser,
   void FlushStopped() override VARVE_REQUIRES(kDbMutex);
 
  private:
-  // Does FlushFamilies for exactly these.
+  // Does the work of FlushFamilies for exactly these families.
   Status SwitchAndFlush(const std::vector<ColumnFamily*>& families, const FlushOptions& options,
                         FlushReason reason) VARVE_EXCLUDES(kDbMutex);
-  // Requests flushes of families whose writers have been stopped by the number of memtables.
+  // Requests flushes of families whose number of memtables stops writes.
   void RequestStopped() VARVE_REQUIRES(kDbMutex);
-  // False if another job must end before.
+  // Returns false if another job must end first.
   bool CanStart() const VARVE_REQUIRES(kDbMutex);
-  // Called on threads of the environment.
+  // Entry points of jobs on threads of the Env.
   static void RunOne(void* work);
   static void RunFreeMemory(void* work);
-  // Freezes the largest memtable, and requests its flush.
+  // Makes the largest active memtable immutable, and requests its flush.
   void SwitchLargest() VARVE_EXCLUDES(kDbMutex);
-  // Runs one job, on a thread of the environment.
+  // Runs one job, on a thread of the Env.
   void BackgroundFlush() VARVE_EXCLUDES(kDbMutex);
-  // If a job throws, it has failed, and what it had picked can be picked again.
+  // Removes the oldest job from the queue, and runs it. An exception counts as a failure.
   void RunNextJob() VARVE_REQUIRES(kDbMutex);
-  void Report(const Status& s) VARVE_REQUIRES(kDbMutex);  // reports the result of a job
-  // Gives the reason to a queued job of the family that was to flush only full memtables, as this
-  // reason may ask for the rest, too.
+  void Report(const Status& s) VARVE_REQUIRES(kDbMutex);  // reports an error of a job
+  // Replaces the reason of the family's queued job if that job would flush only full memtables,
+  // since the new reason may require more.
   void NoteReason(const ColumnFamily& family, FlushReason reason) VARVE_REQUIRES(kDbMutex);
-  // Returns all families, including dropped ones that are still there.
+  // Returns all families, including dropped ones that still exist.
   std::vector<ColumnFamily*> AllFamilies() const VARVE_REQUIRES(kDbMutex);
-  // Waits a while, so that a failure that lasts does not keep the thread busy.
+  // Waits a while, so that a persistent failure does not keep the thread busy.
   void RestAfterFailure() VARVE_REQUIRES(kDbMutex);
-  // True if the reason asks for a flush of what is immutable now; a full memtable may wait for more
-  // (min_write_buffer_number_to_merge).
+  // Returns true if the reason requires a flush of the current immutable memtables; a full memtable
+  // may wait for more (min_write_buffer_number_to_merge).
   bool WantsFlush(const ColumnFamily& family, FlushReason reason) const VARVE_REQUIRES(kDbMutex);
   void RequestRest(ColumnFamily* family, FlushReason reason) override VARVE_REQUIRES(kDbMutex);
-  // Returns the families to be flushed by the rules of flush_rules.cc, and sets *reason; none if
-  // nothing is full.
+  // Return the families to be flushed by a rule of flush_rules.cc, and set *reason; or no families.
   std::vector<ColumnFamily*> FullFamilies(FlushReason* reason) VARVE_REQUIRES(kDbMutex);
   std::vector<ColumnFamily*> FamiliesOverLogLimit(FlushReason* reason) VARVE_REQUIRES(kDbMutex);
-  // True if the log is full and no family has anything in memory: then a new log suffices.
+  // Returns true if the log exceeds the limit and no family has data in memory, so that a new log
+  // is sufficient.
   bool OnlyLogIsFull() const VARVE_REQUIRES(kDbMutex);
-  // Requires that the caller keeps writers out, as does LeaveLog.
+  // Requires, like LeaveLog, that the caller blocks writers.
   Status LeaveFullLog() VARVE_REQUIRES(kDbMutex) { return LeaveLog(/*force=*/false); }
-  // Begins a new log, after which no family needs the old ones. Requires that no family has
-  // anything in memory. `force` is as for NewLogs::Start.
+  // Begins a new log, after which no family needs the old ones. Requires that no family has data in
+  // memory. `force` has the meaning that it has in NewLogs::Start.
   Status LeaveLog(bool force) VARVE_REQUIRES(kDbMutex);
   std::vector<ColumnFamily*> FamiliesOverMemoryLimit(FlushReason* reason) VARVE_REQUIRES(kDbMutex);
-  // Returns the bytes of logs above which the families with the oldest data are flushed.
+  // Returns the bytes of all logs above which the families with the oldest data are flushed.
   uint64_t LogLimit() const VARVE_REQUIRES(kDbMutex);
   // Returns the family whose active memtable is the largest, or null.
   ColumnFamily* LargestActive() const VARVE_REQUIRES(kDbMutex);
-  // True if the memtable is large enough for a flush that is to free memory (flush_rules.cc).
+  // Returns true if the memtable is large enough for a flush whose purpose is to free memory.
   bool IsWorthATable(const MemTable& mem) const;
-  // Freezes memtables of the families, and requests flushes as far as WantsFlush says so.
+  // Switches the memtables of the families, and requests those flushes that WantsFlush allows.
   Status Switch(std::vector<ColumnFamily*> families, FlushReason reason) VARVE_REQUIRES(kDbMutex);
 
   const DbContext& context_;
@@ -225,9 +225,9 @@ class FlushWork final : public WriteBufferUser,
   int running_ VARVE_GUARDED_BY(kDbMutex) = 0;
   // Number of jobs given to the environment, including running ones.
   int scheduled_ VARVE_GUARDED_BY(kDbMutex) = 0;
-  // True if a job runs; exact with atomic_flush.
+  // True if a job of the queue runs. With atomic_flush there is at most one.
   bool job_running_ VARVE_GUARDED_BY(kDbMutex) = false;
-  // True if RunFreeMemory was given to the environment.
+  // True if RunFreeMemory is scheduled or runs.
   bool freeing_memory_ VARVE_GUARDED_BY(kDbMutex) = false;
 };
 

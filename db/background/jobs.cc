@@ -6,8 +6,8 @@
 
 namespace varve {
 
-// The analysis is off because the admission of trees is guarded by the DB mutex, which is
-// not held here: only a reference to it is passed on.
+// Thread-safety analysis is off because TreeAdmission is guarded by the DB mutex, which is not held
+// here: only a reference to it is passed on.
 Jobs::Jobs(Engine* e) VARVE_NO_THREAD_SAFETY_ANALYSIS
     : reserve(e->context, e->lifecycle),
       obsolete({e->context, e->state, e->lifecycle, e->deletions, e->new_logs, e->errors}),
@@ -31,7 +31,7 @@ Jobs::Jobs(Engine* e) VARVE_NO_THREAD_SAFETY_ANALYSIS
 }
 
 void Jobs::TakeBack() {
-  // If memory is out, jobs that were not cancelled run, and find nothing to do.
+  // If an allocation fails, jobs that were not cancelled run, and find nothing to do.
   BestEffort([this] {
     AssumeDbMutexHeld();
     flush.CancelScheduledJobs();

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// All background jobs of one open database, connected to the engine and to each other.
+// Jobs owns the background work of one open database.
 //
-// An opening makes them when the state is whole, and starts them last. Closing stops them first.
-// None has a thread of its own except error recovery, while an error is retried, and the scrubber;
-// flushes and compactions run on the threads of the environment, which several databases may share,
-// and the periodic work on a timer that the process shares.
+// An opening constructs them when the engine's state is complete, and starts them last; Close stops
+// them first. Only the scrubber, and error recovery while an error is retried, have a thread of
+// their own. Flushes and compactions run on threads of the Env, which databases may share, and
+// periodic work on a timer of the process.
 
 #include "db/background/compaction_work.h"
 #include "db/background/error_recovery.h"
@@ -23,23 +23,22 @@ namespace varve {
 
 struct Engine;
 
-// The engine owns them, and must outlive their work: Close ends it (recovery/close.cc). Thread
-// safety: that of each job.
+// The engine owns it, and Close ends its work (recovery/close.cc). Thread safety: see each member.
 struct Jobs {
   explicit Jobs(Engine* engine);
   Jobs(const Jobs&) = delete;
   Jobs& operator=(const Jobs&) = delete;
 
-  // Cancels jobs that wait for a thread of the environment. Requires that the shutdown has begun.
-  // Does not throw.
+  // Cancels jobs that wait for a thread of the Env. Requires that the shutdown has begun. Does not
+  // throw.
   void TakeBack() VARVE_REQUIRES(kDbMutex);
-  // True if a job is scheduled, or works in a caller's thread.
+  // Returns true if a job is scheduled, or a call compacts on its own thread.
   bool AnyLeft() const VARVE_REQUIRES(kDbMutex) {
     return flush.scheduled() > 0 || compaction.Running() > 0;
   }
 
-  // Members are constructed in this order, and use earlier ones. Only `periodic` refers to a later
-  // one, options_keeper, which it uses once it has started.
+  // Members may use earlier ones. Only `periodic` refers to a later one, options_keeper, which it
+  // uses after Start.
   SpaceReserve reserve;
   ObsoleteFiles obsolete;
   FlushWork flush;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Compactions that users ask for: ranges, named files, deletion of whole files, hints.
+// Implements compactions that users request: of ranges, of named files, and hints.
 //
-// A call is a loop over steps, each of which is one plan that is chosen anew, from the version of
-// that moment: RunStep waits for its turn (TreeAdmission), picks, and runs the plan on the caller's
-// thread. So automatic compactions may change the tree between two steps. A Remainder follows what
-// is left of the data that the call found at its beginning, through the outputs of all jobs; hence
-// a call ends, however much is written meanwhile.
+// A call is a loop of steps, each of which is one plan that is picked from the current version:
+// RunStep waits for its turn (TreeAdmission), picks, and runs the plan on the caller's thread. So
+// automatic compactions may change the tree between two steps. A Remainder tracks the data that the
+// call found at its beginning, through the outputs of all jobs; so a call ends, however much is
+// written meanwhile.
 //
 // Cancellation has three sources, which ManualObstacle checks before each step, and the job while
 // it runs: DisableManualCompaction, CompactRangeOptions::canceled, and the closing of the database.
@@ -37,8 +37,8 @@ Status Paused(const char* why) {
   return Status(Status::kIncomplete, Status::kManualCompactionPaused, Status::kNoError, why);
 }
 
-// True if the memtable has an entry, or a range deletion, between `begin` and `end`. A null bound
-// is none.
+// Returns true if the memtable has an entry or range deletion between `begin` and `end`. A null
+// bound means no bound.
 bool MemTableOverlaps(const MemTable& mem, const InternalKeyComparator& icmp, const Slice* begin,
                       const Slice* end) {
   if (mem.Empty()) return false;
@@ -71,8 +71,8 @@ class Counted {
   int* const count_;
 };
 
-// Returns what a call has to do with its range. A filter or full_history_ts_low only affects
-// entries that are rewritten.
+// Returns the goal of a call for its range. Filters and full_history_ts_low only affect entries
+// that are rewritten, so with them bottommost tables are rewritten, too.
 Remainder::Goal GoalOf(const CompactRangeOptions& call, const ColumnFamilyOptions& family,
                        bool trims) {
   using Bottommost = BottommostLevelCompaction;
@@ -88,8 +88,8 @@ Remainder::Goal GoalOf(const CompactRangeOptions& call, const ColumnFamilyOption
 
 }  // namespace
 
-// Counts in manual_calls_ while the object lives, and handles the end of the call, unless there was
-// an obstacle at its beginning.
+// Counts a call in manual_calls_ while the object lives, unless there was an obstacle at its
+// beginning, and handles the end of the call.
 class CompactionWork::ManualTurn {
  public:
   ManualTurn(CompactionWork* work, const ColumnFamily& family, const RunControl& control)
@@ -118,11 +118,11 @@ class CompactionWork::ManualTurn {
   CompactionWork* const work_;
   const ActiveWork active_work_;
   Status obstacle_;
-  const ObsoleteFileQueue::LeaveOpen leave_open_;  // plans are destroyed under the mutex
+  // plans, which may hold last references, are destroyed under the mutex
+  const ObsoleteFileQueue::LeaveOpen leave_open_;
 };
 
-// Asked before each step, under the mutex. A call that only deletes files goes on at the space
-// limit, as it makes room.
+// Called before each step. A call that only deletes files may continue at the space limit.
 Status CompactionWork::ManualObstacle(const ColumnFamily& family, const RunControl& control) const {
   if (lifecycle_.shutting_down()) {
     return Status::ShutdownInProgress("manual compaction: the database is being closed");
@@ -139,8 +139,8 @@ Status CompactionWork::ManualObstacle(const ColumnFamily& family, const RunContr
   return control.only_deletes && error.IsSpaceLimit() ? Status::OK() : error;
 }
 
-// First flushes the range's data in memtables to L0. Unless stalls are allowed, waits for running
-// compactions to make space if the flush would make writes stall.
+// Unless stalls are allowed (allow_write_stall), waits for running compactions first if the flush
+// would make writes stall.
 Status CompactionWork::FlushForRange(const ManualCall& call, bool called_back) {
   bool overlaps = false;
   {
@@ -165,7 +165,6 @@ Status CompactionWork::FlushForRange(const ManualCall& call, bool called_back) {
   return flusher_.FlushFamilies({call.family}, FlushOptions(), FlushReason::kManualCompaction);
 }
 
-// Checks a directory that a call names.
 Status CompactionWork::CheckPath(const char* name, const ColumnFamily& family, uint32_t path_id) {
   const size_t paths = family.table_paths().size();
   if (path_id < paths) return Status::OK();
@@ -173,7 +172,7 @@ Status CompactionWork::CheckPath(const char* name, const ColumnFamily& family, u
                                            "the column family has " + std::to_string(paths));
 }
 
-// Asks first what depends on the arguments alone, then whether anything prevents the call now.
+// Checks the arguments first, and then whether anything prevents the call now.
 Status CompactionWork::CheckRange(ColumnFamily* family, const CompactRangeOptions& options,
                                   const Slice* begin, const Slice* end) {
   VARVE_RETURN_IF_ERROR(
@@ -214,13 +213,12 @@ Status CompactionWork::TrimHistory(ColumnFamily* family, const std::string& trim
   return RunCall({family, &options, nullptr, nullptr, trim_ts});
 }
 
-// Flushes what the range has in memory, walks the levels, and moves the result if the call wants it
-// in another level. Each step may be the last one (ManualObstacle): what earlier steps have
-// compacted stays so.
+// Flushes the range, compacts it level by level, and moves the result if change_level is set. Any
+// step may be the last one (ManualObstacle); the work of earlier steps is kept.
 Status CompactionWork::RunCall(const ManualCall& call) {
   const CompactRangeOptions& options = *call.options;
   constexpr uint32_t kWork = ActiveWork::kFlush | ActiveWork::kCompaction;
-  // Asked before ManualTurn registers the call's own work.
+  // This must come before ManualTurn, which registers the call's own work.
   const bool called_back = ActiveWork::Find(kWork, &lifecycle_) != nullptr;
   const ManualTurn turn(this, *call.family, ControlOf(options.canceled));
   VARVE_RETURN_IF_ERROR(turn.obstacle());
@@ -241,9 +239,9 @@ Status CompactionWork::RunCall(const ManualCall& call) {
                               : MoveWhatIsDue(call, &participant);
 }
 
-// Moves files out of a level that is too full over an empty one: a background compaction would do
-// that soon, but a program might close the database before. Considers only existing files, so that
-// this ends.
+// Moves files from a level that exceeds its target into an empty one: a background compaction would
+// do so soon, but a program might close the database before. Considers only files that exist now,
+// so that it ends.
 Status CompactionWork::MoveWhatIsDue(const ManualCall& call, Participant* participant) {
   const uint64_t next_number = state_.versions->next_file_number();
   const auto is_older = [&](const CompactionInputLevel& level) {
@@ -268,12 +266,12 @@ Status CompactionWork::MoveWhatIsDue(const ManualCall& call, Participant* partic
   return Status::OK();
 }
 
-// Works step by step, until everything that was in the range at the beginning is in the right
-// level, and rewritten as the call requires.
+// Runs steps until all data that was in the range at the beginning is in the target level, and
+// rewritten if the call requires that.
 Status CompactionWork::WalkLevels(const ManualCall& call, const RangeCall& range,
                                   Participant* participant) {
-  // The remainder begins at the numbers of this moment, under the mutex: tables and jobs with later
-  // ones are not the call's concern.
+  // The remainder consists of the tables that exist now; tables with later numbers are not the
+  // call's concern.
   const Followed followed(
       this, call.family,
       Remainder(GoalOf(*call.options, *call.family->options(), !call.trim_ts.empty()), call.trim_ts,
@@ -300,9 +298,9 @@ Status CompactionWork::WalkLevels(const ManualCall& call, const RangeCall& range
   return Status::OK();
 }
 
-// Asks again whenever work of the database makes progress, or after kPollMicros, as the caller's
-// cancellation flag has no signal. A call from inside a step, which could only wait for itself, is
-// refused.
+// Tries again whenever background work makes progress, and every kPollMicros, as the caller's
+// cancellation flag has no signal. Returns Busy to a call from a callback of a step, which would
+// wait for itself.
 Status CompactionWork::AwaitPlan(Participant* participant, const RunControl& control,
                                  TreeAdmission::Extent extent, const Planner& planner,
                                  std::unique_ptr<CompactionPlan>* plan) try {
@@ -312,8 +310,8 @@ Status CompactionWork::AwaitPlan(Participant* participant, const RunControl& con
     state_.mu.AssertHeld();
     for (;;) {
       VARVE_RETURN_IF_ERROR(ManualObstacle(family, control));
-      // A plan is made only in one's turn, and used in the same hold of the mutex, so that it never
-      // conflicts with a plan made since.
+      // A plan is made only when it is this participant's turn, and used in the same hold of the
+      // mutex.
       if (participant->Ask(extent)) {
         bool conflict = false;
         VARVE_RETURN_IF_ERROR(planner(PlanningViewOf(family), plan, &conflict));
@@ -326,7 +324,7 @@ Status CompactionWork::AwaitPlan(Participant* participant, const RunControl& con
     }
   };
   const Status s = await();
-  // A turn that is not used is given back, or others would wait for it.
+  // An unused turn is given back, since others wait for it.
   if (!s.ok() || *plan == nullptr) {
     participant->Withdraw();
     Dispatch();
@@ -355,7 +353,8 @@ CompactionWork::RunControl CompactionWork::ControlOf(const std::atomic<bool>* ca
   return control;
 }
 
-// No other step runs in the family meanwhile: plans depend on what lies between the levels.
+// Requires that no other step runs in the family meanwhile, since the plan depends on all levels
+// between the source and the target.
 Status CompactionWork::MoveLevel(const ManualCall& call, const RangeCall& range,
                                  Participant* participant) {
   ColumnFamily* const family = call.family;
@@ -385,8 +384,8 @@ Status CompactionWork::MoveLevel(const ManualCall& call, const RangeCall& range,
   return Status::OK();
 }
 
-// Compacts exactly the named files, or what has to go with them, in one step that is not repeated.
-// It waits for nobody: if another plan has one of the files, the planner's error is returned.
+// Compacts the named files, and those that must be compacted with them, in one step. Does not wait:
+// if another plan has one of the files, returns the planner's error.
 Status CompactionWork::CompactFiles(ColumnFamily* family, const CompactionOptions& options,
                                     const std::vector<std::string>& names, int output_level,
                                     int path_id, std::vector<std::string>* output_names,
@@ -467,7 +466,7 @@ Status CompactionWork::SuggestRange(ColumnFamily* family, const Slice* begin, co
   DbLock lock(&state_.mu);
   if (family->dropped()) return Status::ColumnFamilyDropped("SuggestCompactRange", family->name());
   const VersionRef& version = family->current();
-  // A compaction of the last level would gain nothing.
+  // Files of the last level are not marked.
   for (int level = 0; level + 1 < version->non_empty_levels(); level++) {
     for (FileMetaData* file : version->level(level).Overlapping(begin, end)) {
       file->notes.marked_for_compaction = true;
@@ -477,14 +476,15 @@ Status CompactionWork::SuggestRange(ColumnFamily* family, const Slice* begin, co
   return Status::OK();
 }
 
-// The flag stops running plans; the wait is for calls that work, or wait for their turn.
+// The flag cancels running plans. Then waits for calls that run a plan or wait for their turn.
 void CompactionWork::DisableManual() {
   DbLock lock(&state_.mu);
-  // Calls of DisableManual and EnableManual may come in any order; each pair cancels out.
+  // DisableManual and EnableManual may be called in any order; each pair cancels out.
   if (++manual_disabled_ <= 0) return;
   manual_cancel_.store(true, std::memory_order_release);
   state_.work.SignalAll();
-  // A compaction whose callback makes this call ends only after the call returns.
+  // If a callback of a compaction makes this call, the compaction cannot end before the call
+  // returns.
   if (ActiveWork::Find(ActiveWork::kCompaction, &lifecycle_) != nullptr) return;
   while (manual_working_ > 0 || tree_.AnyWaiting()) state_.work.Wait();
 }

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Opens the tables that a job has made after their edit, so that the first reader does not have to;
-// or deletes them, if the edit failed.
-
 #include "db/background/new_tables.h"
 
 #include <memory>
@@ -73,14 +70,14 @@ void OpenNewTables(DbMutex* mu, ColumnFamily* family, const std::vector<NewFile>
   });
 }
 
-// The files get metadata of their own, so that one that cannot be deleted now goes into the queue
+// Makes metadata of each file, so that a file that cannot be deleted now can be put into the queue
 // of obsolete files.
 void DeleteNewTables(const DbContext& context, DbState* state, const ColumnFamily& family,
                      int job_id, const std::vector<NewFile>& tables) {
   std::vector<std::unique_ptr<FileMetaData>> doomed;
   for (const NewFile& table : tables) {
-    // The MANIFEST may name the table, as it is not known if the failed edit is on disk; deleting
-    // it would make the database unreadable.
+    // The failed edit may be on disk, and the MANIFEST may name the table; deleting it could make
+    // the database unreadable.
     if (state->versions->TableInDoubt(table.number)) continue;
     auto file = std::make_unique<FileMetaData>();
     static_cast<TableFacts&>(*file) = table;
@@ -90,7 +87,7 @@ void DeleteNewTables(const DbContext& context, DbState* state, const ColumnFamil
     doomed.push_back(std::move(file));
   }
   if (doomed.empty()) return;
-  // Deleting a large file takes long, and listeners are told.
+  // Deleting a large file takes long, and listeners are called.
   DbUnlock unlock(&state->mu);
   for (std::unique_ptr<FileMetaData>& file : doomed) {
     const IOStatus s = context.fs()->DeleteFile(file->FileName(), IOOptions(), nullptr);

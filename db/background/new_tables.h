@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Handles the tables that a job has made: opens them, as otherwise the first read of each would
-// wait for its filter and its index, or deletes them if they were not installed.
+// Handles the tables that a job has written: opens them, so that their first reads need not wait
+// for filters and indexes, or deletes them if they were not installed.
 
 #include <vector>
 
@@ -14,13 +14,15 @@
 
 namespace varve {
 
-// Opens tables of the family's version. Best called before its super-version shows them. Tables
-// that cannot be opened now are left to their readers. Releases the mutex meanwhile.
+// Opens those of the tables that the family's current version has. Errors are left to the first
+// readers. Releases the mutex meanwhile. Best called before the super-version with the tables is
+// installed.
 void OpenNewTables(DbMutex* mu, ColumnFamily* family, const std::vector<NewFile>& tables)
     VARVE_REQUIRES(kDbMutex);
 
-// Deletes tables that are in no version. While it is unknown if the edit with them is in the
-// MANIFEST, the version set keeps them; later purges retry a failed deletion. Releases the mutex.
+// Deletes tables or blob files that are in no version, and reports that to listeners. Files that
+// the MANIFEST may name are left to the version set; failed deletions are left to the next purge.
+// Releases the mutex.
 void DeleteNewTables(const DbContext& context, DbState* state, const ColumnFamily& family,
                      int job_id, const std::vector<NewFile>& tables) VARVE_REQUIRES(kDbMutex);
 

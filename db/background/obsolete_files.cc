@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Files become obsolete while the mutex is held, but are deleted without it. Each file type has its
-// own proof:
+// Files become obsolete while the mutex is held, but are deleted without it. For each file type
+// there is a criterion:
 //
 //     table      no Version has it; the last reference puts it into ObsoleteFileQueue
 //     log        each family's log number in the MANIFEST is above it
@@ -9,12 +9,12 @@
 //     other      found at opening only (SweepAtOpen); see FORMAT.md for their names
 //
 // Rules
-// 1. A file that nothing explains is moved to lost/, because what we take for garbage may be the
-//    only copy of something. Only the oldest files beyond a limit are deleted (SweepAtOpen).
-// 2. While file deletions are disabled nothing is deleted; logs are closed, at least.
+// 1. An unexplained file is moved to lost/, because it may be the only copy of some data. Only the
+//    oldest files beyond a limit are deleted (SweepAtOpen).
+// 2. While file deletions are disabled nothing is deleted; obsolete logs are only closed.
 // 3. A table that cannot be deleted is queued again. Other files are found by the next opening.
-// 4. Lists are taken last under the mutex, as what is taken must not be forgotten when memory runs
-//    out.
+// 4. Files are removed from the lists by the last steps under the mutex, so that a failed
+//    allocation does not lose them.
 
 #include "db/background/obsolete_files.h"
 
@@ -42,11 +42,11 @@ namespace varve {
 
 namespace {
 
-// Limits of what stays in lost/ from earlier openings, and of what one opening adds.
+// Limits of the files in lost/ of earlier openings, and of those that one opening adds.
 constexpr size_t kLostFilesKept = 100;
 constexpr uint64_t kLostBytesKept = uint64_t{4} << 30;
 
-// True for files of any directory that an SstFileManager deletes at its rate.
+// Returns true for files that an SstFileManager deletes at its rate.
 bool IsTableOrTrash(const std::string& path) {
   uint64_t number = 0;
   FileType type;
@@ -56,10 +56,9 @@ bool IsTableOrTrash(const std::string& path) {
 
 }  // namespace
 
-// Decides for each log whether its file is archived, used again, or deleted.
 void ObsoleteFiles::RetireLogs(std::vector<LogSet::Retired>* logs,
                                std::vector<std::string>* paths) {
-  // Closing comes first: a log that is archived or used again must not have an open writer.
+  // A log that is archived or reused must not have an open writer.
   LogSet::CloseRetired(logs);
   for (const LogSet::Retired& log : *logs) {
     bool stays = false;
@@ -90,7 +89,6 @@ void ObsoleteFiles::DeleteKeptLogs() {
   Delete(paths);
 }
 
-// A file that cannot be deleted waits for the next opening, which knows that it is obsolete.
 void ObsoleteFiles::Delete(const std::vector<std::string>& paths) {
   TableSpace* const space = with_.context.table_space();
   for (const std::string& path : paths) {
@@ -105,7 +103,7 @@ void ObsoleteFiles::Delete(const std::vector<std::string>& paths) {
   }
 }
 
-// Only this opening knows that a table is obsolete, so the next purge retries a failed deletion.
+// A failed deletion is retried by the next purge.
 std::vector<uint64_t> ObsoleteFiles::DeleteTables(
     std::vector<std::unique_ptr<FileMetaData>> tables) {
   std::map<std::string, std::vector<uint64_t>> gone;  // keyed by directory
@@ -120,7 +118,7 @@ std::vector<uint64_t> ObsoleteFiles::DeleteTables(
   std::vector<uint64_t> durably;
   BestEffort([&] {
     for (const auto& [directory, numbers] : gone) {
-      // The MANIFEST that forgets them is written with a sync of the database's own directory.
+      // The database's own directory is synced with the MANIFEST that forgets the tables.
       const bool own = directory == with_.context.name();
       if (!own && !SyncDirectory(with_.context.fs().get(), directory).ok()) continue;
       durably.insert(durably.end(), numbers.begin(), numbers.end());
@@ -137,11 +135,9 @@ IOStatus ObsoleteFiles::DeleteTableFile(const std::string& path) const {
   return s;
 }
 
-// A missing file counts as deleted. Any other failure is returned, after it was told to the LOG and
-// to listeners.
 Status ObsoleteFiles::DeleteTable(FileMetaData* table) {
   VARVE_ASSERT(table->number != 0);
-  // The reader goes before the file, and so does its entry in the cache of open tables.
+  // The reader, and its entry in the cache of open tables, must be removed before the file.
   table->CloseTable();
   table->opened_ahead.reset();
   if (with_.context.limited_tables() != nullptr)
@@ -184,9 +180,9 @@ void ObsoleteFiles::TellDeleted(const FileMetaData& file, const std::string& pat
   }
 }
 
-// Takes the lists under the mutex, deletes without it, and then forgets what is gone durably. A
-// failure of a deletion is no failure of the purge: tables are queued again, other files wait for
-// the next opening.
+// Takes the lists under the mutex, deletes without it, and then forgets the tables whose deletion
+// is durable. Tables that cannot be deleted are queued again; other files are left to the next
+// opening.
 void ObsoleteFiles::Purge() {
   with_.state.mu.AssertHeld();
   if (!with_.deletions.allowed()) return CloseObsoleteLogs();
@@ -196,10 +192,10 @@ void ObsoleteFiles::Purge() {
     paths.push_back(DescriptorFileName(with_.context.name(), number));
   }
   ExpirePositions();
-  // Uses the MANIFEST's number: an opening that needs a deleted log would take it for lost.
+  // Uses the number in the MANIFEST, since an opening reports logs from there on as missing.
   std::vector<LogSet::Retired> logs =
       with_.state.logs->TakeObsolete(with_.state.versions->min_log_number_to_keep() + early);
-  // This comes last: what is taken must not be lost for lack of memory.
+  // This comes last, so that no later allocation failure loses the tables.
   std::vector<std::unique_ptr<FileMetaData>> tables =
       with_.state.versions->obsolete_files()->TakeAll();
   if (logs.empty() && paths.empty() && tables.empty()) return;
@@ -213,8 +209,8 @@ void ObsoleteFiles::Purge() {
     gone = DeleteTables(std::move(tables));
     if (!logs.empty() && archive_.wanted()) archive_.Purge(with_.state.logs->oldest_held());
   }
-  // Only tables that are gone durably may be forgotten: after a crash a file that came back must
-  // still be known as obsolete.
+  // Only tables whose deletion is durable may be forgotten: a file that reappears after a crash
+  // must still be known as obsolete.
   for (uint64_t number : gone) with_.state.versions->ForgetGoneTable(number);
   if (makes_room) with_.errors.HurryRecovery();
 }
@@ -252,7 +248,7 @@ void ObsoleteFiles::ExpirePositions() {
   if (any && listening_) PurgeSoon();
 }
 
-// A position whose expiry cannot be stored expires again in the next opening.
+// If its expiry cannot be stored, a position expires again in the next opening.
 void ObsoleteFiles::TellExpired() {
   for (const ChangePosition& position : with_.state.positions.TakeExpired()) {
     with_.state.versions->StoreChangePosition(position, with_.context.directory())
@@ -270,7 +266,7 @@ void ObsoleteFiles::TellExpired() {
   }
 }
 
-// At most one job waits at a time: a request that comes while one waits is served by it.
+// At most one job waits at a time, which also serves later requests.
 void ObsoleteFiles::PurgeSoon() noexcept {
   // Close purges itself, and a child of fork() must not purge.
   if (with_.lifecycle.shutting_down()) return;
@@ -281,7 +277,7 @@ void ObsoleteFiles::PurgeSoon() noexcept {
     env->Schedule(&ObsoleteFiles::RunPurge, this, PoolOfShortJobs(env), this);
   });
   if (s.ok()) return;
-  // The next purge of any kind finds the file.
+  // The next purge deletes the files.
   jobs_.fetch_sub(1, std::memory_order_relaxed);
   scheduled_.store(false, std::memory_order_release);
 }
@@ -290,15 +286,15 @@ void ObsoleteFiles::RunPurge(void* self) {
   static_cast<ObsoleteFiles*>(self)->PurgeInJob();
 }
 
-// Purges, tells of expired positions, and purges the archive if that is due. The job counts until
-// its end, for which Stop waits.
+// Purges, reports expired positions, and purges the archive if that is due. Stop waits for the end
+// of the job.
 void ObsoleteFiles::PurgeInJob() {
   const ActiveWork active(ActiveWork::kBackground, &with_.lifecycle, "the deletion of files,");
   // A later request needs another job.
   scheduled_.store(false, std::memory_order_release);
   const DbLock lock(&with_.state.mu);
   if (!with_.lifecycle.shutting_down()) {
-    // If memory is out, files stay for the next purge.
+    // If an allocation fails, the next purge deletes the files.
     BestEffort([this] {
       with_.state.mu.AssertHeld();
       Purge();
@@ -313,14 +309,14 @@ void ObsoleteFiles::PurgeInJob() {
   with_.state.work.SignalAll();
 }
 
-// The purge at the end is best effort: what it cannot delete is found by the next opening.
+// Files that the last purge cannot delete are left to the next opening.
 void ObsoleteFiles::Stop() {
   if (!listening_) return;
-  // From here on nothing requests a purge, so that waiting for the jobs ends.
+  // From here on no purge is requested, so that the wait for jobs ends.
   with_.state.versions->obsolete_files()->SetWaker(nullptr);
   with_.state.logs->SetWaker(nullptr);
   DbLock lock(&with_.state.mu);
-  // There are no further requests. The threads may be busy with other databases.
+  // Jobs that wait are cancelled, as the threads may be busy with other databases.
   BestEffort([&] {
     jobs_.fetch_sub(TakeBackShortJobs(with_.context.env(), this), std::memory_order_relaxed);
   });
@@ -331,8 +327,7 @@ void ObsoleteFiles::Stop() {
   });
 }
 
-// Fails only if the directory of the logs cannot be listed. Whatever cannot be moved or deleted
-// stays, and is found by the next opening.
+// Files that cannot be moved or deleted are left to the next opening.
 Status ObsoleteFiles::SweepAtOpen(const Leftovers& leftovers, RecoveryReport* report) {
   VARVE_ASSERT(!listening_);
   std::vector<std::string> doomed = leftovers.empty_logs;
@@ -352,7 +347,7 @@ Status ObsoleteFiles::SweepAtOpen(const Leftovers& leftovers, RecoveryReport* re
   return s;
 }
 
-// Each name may be another link to a user's file, so only the name is deleted.
+// A staged file may be a hard link to a user's file, so it is only unlinked.
 void ObsoleteFiles::UnlinkStaged(const std::string& directory) {
   FileSystem* const fs = with_.context.fs().get();
   const std::string staging = StagingDirectory(directory);
@@ -361,12 +356,11 @@ void ObsoleteFiles::UnlinkStaged(const std::string& directory) {
   for (const auto& [name, number, type] : FilesAmong(names, kTableFile)) {
     fs->DeleteFile(staging + "/" + name, IOOptions(), nullptr).PermitUncheckedError();
   }
-  // This fails if the directory has files of others.
+  // This fails if the directory has other files.
   fs->DeleteDir(staging, IOOptions(), nullptr).PermitUncheckedError();
 }
 
-// Deletes the notes of an unfinished repair, which are invalid once an opening has begun to create
-// files.
+// The notes are invalid once an opening has begun to create files.
 void ObsoleteFiles::DeleteTracesOfRepairs() {
   const std::string lost = with_.context.name() + "/lost";
   std::vector<std::string> names;
@@ -380,7 +374,7 @@ void ObsoleteFiles::DeleteTracesOfRepairs() {
   SyncDirectory(with_.context.fs().get(), lost).PermitUncheckedError();
 }
 
-// Logs are not judged here (SweepLogs), and files of other types stay.
+// Logs are handled by SweepLogs, and files of other types stay.
 void ObsoleteFiles::SortOut(const Leftovers& leftovers, const std::string& directory,
                             std::vector<std::string>* doomed,
                             std::vector<std::string>* unexplained) {
@@ -420,10 +414,10 @@ void ObsoleteFiles::SortOut(const Leftovers& leftovers, const std::string& direc
   }
 }
 
-// Leaves the newest ones, up to the limits, in `tables`.
+// Keeps the newest ones, up to the limits, in `tables`.
 void ObsoleteFiles::LimitUnexplained(const std::string& directory, std::vector<std::string>* tables,
                                      std::vector<std::string>* doomed) {
-  // A MANIFEST that lost its end may have named them.
+  // A MANIFEST that has lost its end may have named the tables.
   if (!with_.state.versions->recovered_whole()) return;
   std::vector<std::pair<uint64_t, std::string>> newest_first;
   for (const std::string& name : *tables) {
@@ -448,7 +442,7 @@ void ObsoleteFiles::LimitUnexplained(const std::string& directory, std::vector<s
   }
 }
 
-// The newest file stays, however large it is.
+// The newest file is kept even if it exceeds the limit of bytes.
 size_t ObsoleteFiles::CountKept(const std::string& directory,
                                 const std::vector<std::pair<uint64_t, std::string>>& newest_first) {
   uint64_t bytes = 0;
@@ -465,11 +459,11 @@ size_t ObsoleteFiles::CountKept(const std::string& directory,
   return kept;
 }
 
-// Decides about the logs below every family's log number, whose data is in tables: they are
-// deleted, or archived if there is an archive. Two kinds are no such logs and move to lost/:
-// damaged ones, since bytes in them were not replayed; and those that an earlier opening looked for
-// and did not find (WasUnread), since nothing of them was ever replayed. Logs from `held` on stay,
-// because the position of a change stream may still need them (LogHold).
+// Logs below every family's log number, whose data is in tables, are deleted, or archived if there
+// is an archive. Two kinds of logs are moved to lost/ instead: damaged ones, since a part of them
+// was not replayed; and those that an earlier opening did not find (WasUnread), since they were
+// never replayed. Logs from `held` on are kept, because the position of a change stream may need
+// them (LogHold).
 Status ObsoleteFiles::SweepLogs(const std::vector<uint64_t>& damaged_logs,
                                 std::vector<std::string>* doomed, RecoveryReport* report) {
   std::vector<std::string> names;
@@ -482,8 +476,8 @@ Status ObsoleteFiles::SweepLogs(const std::vector<uint64_t>& damaged_logs,
     DbLock lock(&with_.state.mu);
     const uint64_t min_log = with_.state.versions->OldestLogNeeded();
     const uint64_t held = with_.state.logs->oldest_held();
-    // Recovery may have kept logs for a family that, as it turned out, needs none. The log set
-    // forgets them, as their files go below.
+    // Recovery may have kept logs for a family that does not need them. They are removed from the
+    // log set, since their files are deleted below.
     with_.state.logs->NoteGone(with_.state.logs->TakeObsolete(min_log));
     for (const auto& [name, number, type] : FilesAmong(names, kWalFile)) {
       if (number >= min_log) continue;
@@ -508,8 +502,8 @@ Status ObsoleteFiles::SweepLogs(const std::vector<uint64_t>& damaged_logs,
   return Status::OK();
 }
 
-// The recovered state needs none of these files, so a failure here is reported, but does not fail
-// the opening.
+// The recovered state does not need these files, so a failure is reported, but does not make the
+// opening fail.
 void ObsoleteFiles::SetAside(const std::string& directory, const std::vector<std::string>& names,
                              RecoveryReport* report) {
   if (names.empty()) return;
@@ -535,9 +529,9 @@ void ObsoleteFiles::SetAside(const std::string& directory, const std::vector<std
   if (s.ok()) TrimLost(lost, names);
 }
 
-// Each kill may leave unfinished tables, so lost/ would grow without limit. Deletes its oldest
-// files (numbers grow, and are never reused); files of this opening always stay, so that a reader
-// of its report finds them.
+// Each crash may leave unfinished tables, so lost/ would grow without limit. The oldest files are
+// those with the smallest numbers. Files of this opening are always kept, since its report names
+// them.
 void ObsoleteFiles::TrimLost(const std::string& lost, const std::vector<std::string>& brought) {
   std::vector<std::string> entries;
   if (!with_.context.fs()->GetChildren(lost, IOOptions(), &entries, nullptr).ok()) return;

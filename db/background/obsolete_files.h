@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Deletes files that are proven obsolete, and sets aside files that nothing explains.
+// Deletes obsolete files, and moves unexplained files to lost/.
 
 #include <atomic>
 #include <cstdint>
@@ -23,12 +23,12 @@
 
 namespace varve {
 
-// A file is obsolete if a logged edit removed it (tables), every family's log number has passed it
-// (logs), or a newer one is in force (MANIFEST). Files that nothing explains are deleted only by
-// SweepAtOpen, and only beyond its limits; the OPTIONS file is options_keeper.h's.
+// A table is obsolete if an edit in the MANIFEST removed it, a log if every family's log number is
+// above it, and a MANIFEST if CURRENT names a newer one. Unexplained files are deleted only by
+// SweepAtOpen, and only beyond its limits. OPTIONS files are handled by OptionsKeeper.
 //
-// Thread safety: as annotated. Purges release the mutex while files are deleted, and two may run at
-// once: each has taken what it deletes off the lists.
+// Thread safety: as annotated. Purges release the mutex while files are deleted, and may run
+// concurrently: each has removed its files from the lists.
 class ObsoleteFiles final : public FilePurger {
  public:
   struct Parts {
@@ -43,107 +43,107 @@ class ObsoleteFiles final : public FilePurger {
   ObsoleteFiles(const ObsoleteFiles&) = delete;
   ObsoleteFiles& operator=(const ObsoleteFiles&) = delete;
 
-  // Deletes what is obsolete now. Releases the mutex meanwhile.
+  // Deletes all files that are obsolete now. Releases the mutex meanwhile.
   void Purge() override VARVE_REQUIRES(kDbMutex);
 
-  // From now until Stop, a purge job is scheduled when a reader releases the last reference to an
-  // obsolete table, and when the sync of an obsolete log ends.
+  // Until Stop, a purge job is scheduled whenever a reader releases the last reference to an
+  // obsolete table, or the sync of an obsolete log ends.
   void StartListening();
   // Schedules a purge job. May be called from any thread, with or without the mutex, until Stop.
   void PurgeSoon() noexcept;
-  // Ends what StartListening began, and purges what is left; does nothing if it was never called.
-  // Must be called after all other jobs have ended.
+  // Ends the scheduling, and purges once more; does nothing if StartListening was not called. Must
+  // be called after all other jobs have ended.
   void Stop() VARVE_EXCLUDES(kDbMutex);
-  // Schedules a job that deletes logs of the archive that are too old or too large, and lets named
-  // positions of change streams expire.
+  // Schedules a job that deletes archived logs beyond the limits of the options, and expires named
+  // positions of change streams.
   void PurgeKeptSoon() noexcept;
-  // Returns how often that should be called; 0: there is nothing of that kind.
+  // Returns the period in microseconds at which PurgeKeptSoon must be called, or 0 for never.
   uint64_t kept_period_micros() const;
-  // Deletes the logs whose files were to be used again (recycle_log_file_num). Called at close,
-  // when no log will begin any more.
+  // Deletes log files that were kept for reuse (recycle_log_file_num). Called by Close, when no log
+  // will begin any more.
   void DeleteKeptLogs() VARVE_EXCLUDES(kDbMutex);
 
-  // Describes what an opening found.
+  // The files that an opening found.
   struct Leftovers {
-    // Contents of the database's own directory and those of tables, read before this opening
-    // created any table.
+    // By directory: the names in the database's own directory and in those of tables, listed before
+    // this opening created any table.
     const std::map<std::string, std::vector<std::string>>& directories;
     const std::vector<uint64_t>& damaged_logs;
-    const std::vector<std::string>& empty_logs;  // paths of logs without contents
-    bool keep_manifests = false;                 // the recovered state is older than some of them
+    const std::vector<std::string>& empty_logs;  // paths of empty logs
+    bool keep_manifests = false;                 // some are newer than the recovered state
   };
 
-  // Called at open, with the recovered state logged in a new MANIFEST and no job running. Deletes
+  // Called by an opening, when the recovered state is in a new MANIFEST and no job runs. Deletes
   // logs below the families' log numbers, older MANIFESTs, temporary files, and tables that the
-  // MANIFEST says are gone. Moves to lost/, and reports, other tables that no version has, damaged
-  // logs, and those that an earlier opening missed; reports also those that cannot be moved and
-  // stay. Of the files in lost/ from earlier openings, deletes the oldest beyond 100 files or 4
-  // GiB. Of the tables found by this opening, moves no more than that, and deletes the oldest, if
-  // the MANIFEST is known to be complete: then they are unfinished output of jobs. MANIFESTs that
-  // are to be kept are moved to lost/, too.
+  // MANIFEST has removed. Moves other tables that no version has, damaged logs, logs that an
+  // earlier opening did not find, and MANIFESTs that must be kept to lost/, and reports them, as
+  // well as those that cannot be moved. Limits lost/ to 100 files and 4 GiB: deletes the oldest
+  // files of earlier openings beyond that, and, if the MANIFEST is known to be complete, so that
+  // unknown tables are unfinished outputs of jobs, the oldest of these beyond the limits. Returns
+  // an error only if the directory of logs cannot be listed.
   Status SweepAtOpen(const Leftovers& leftovers, RecoveryReport* report) VARVE_EXCLUDES(kDbMutex);
 
  private:
-  // Closes the logs, moves to the archive those that belong there, and adds the paths of those
-  // whose files no later log will use.
+  // Closes the logs, archives or keeps for reuse those for which the options ask that, and adds the
+  // paths of the others to *paths.
   void RetireLogs(std::vector<LogSet::Retired>* logs, std::vector<std::string>* paths)
       VARVE_EXCLUDES(kDbMutex);
-  // Closes obsolete logs whose files must stay. Releases the mutex meanwhile.
+  // Closes obsolete logs without deleting them. Releases the mutex meanwhile.
   void CloseObsoleteLogs() VARVE_REQUIRES(kDbMutex);
-  // Deletes files, or gives them to the SstFileManager's rate. Failures are only logged: the next
-  // opening deletes the files.
+  // Deletes files, or schedules their deletion at the SstFileManager's rate. Failures are only
+  // logged: the next opening deletes the files.
   void Delete(const std::vector<std::string>& paths) VARVE_EXCLUDES(kDbMutex);
-  // Returns the numbers of the deleted tables that cannot reappear after a power loss, once the
-  // database's own directory is synced.
+  // Deletes the tables. Returns the numbers of those that cannot reappear after a power loss once
+  // the database's own directory is synced.
   std::vector<uint64_t> DeleteTables(std::vector<std::unique_ptr<FileMetaData>> tables)
       VARVE_EXCLUDES(kDbMutex);
-  // Deletes the file of a table, or a blob file, and tells listeners. A missing one counts as
+  // Deletes the file of a table, or a blob file, and notifies listeners. A missing one counts as
   // deleted.
   Status DeleteTable(FileMetaData* table);
-  // Tells listeners that the deletion was tried, with its outcome.
+  // Reports the outcome of a deletion to the LOG and to listeners.
   void TellDeleted(const FileMetaData& file, const std::string& path, int job,
                    const Status& outcome);
-  // Deletes it at once, or at the rate set in the options.
+  // Deletes the file at once, or schedules its deletion at the rate in the options.
   IOStatus DeleteTableFile(const std::string& path) const;
-  // Sorts the files of one directory into those known to be obsolete, and those that nothing
-  // explains. In directories other than the database's own only tables are deleted, including those
-  // that wait for their deletion.
+  // Adds the obsolete files of one directory to `doomed`, and the unexplained ones to
+  // `unexplained`. In directories other than the database's own only tables are considered, and
+  // those that were renamed to wait for their deletion.
   void SortOut(const Leftovers& leftovers, const std::string& directory,
                std::vector<std::string>* doomed, std::vector<std::string>* unexplained)
       VARVE_EXCLUDES(kDbMutex);
-  // Deletes the notes that interrupted repairs have left in lost/.
+  // Deletes the notes of interrupted repairs in lost/.
   void DeleteTracesOfRepairs();
   // Removes staged files of unfinished ingestions.
   void UnlinkStaged(const std::string& directory);
-  // Decides which logs are deleted, archived, or moved to lost/; adds the first to `doomed`.
+  // Adds the logs to be deleted to `doomed`, and archives others or moves them to lost/.
   Status SweepLogs(const std::vector<uint64_t>& damaged_logs, std::vector<std::string>* doomed,
                    RecoveryReport* report);
-  // Moves those of `tables` beyond the limits of one opening to `doomed`.
+  // Moves the oldest of `tables` beyond the limits of one opening to `doomed`.
   void LimitUnexplained(const std::string& directory, std::vector<std::string>* tables,
                         std::vector<std::string>* doomed);
-  // Returns how many of the files of a directory are within the limits of lost/.
+  // Returns how many of the files, from the newest on, are within the limits of lost/.
   size_t CountKept(const std::string& directory,
                    const std::vector<std::pair<uint64_t, std::string>>& newest_first);
-  // Moves the files to the directory's lost/, and reports which were moved and which were not.
+  // Moves the files to the directory's lost/, and adds them to the report.
   void SetAside(const std::string& directory, const std::vector<std::string>& names,
                 RecoveryReport* report);
-  // Deletes the oldest files in `lost` beyond its limits, but none of `brought`.
+  // Deletes the oldest files in `lost` beyond its limits, except those in `brought`.
   void TrimLost(const std::string& lost, const std::vector<std::string>& brought);
 
-  // Expires named positions of change streams that keep too much, or were idle for too long.
+  // Expires named positions of change streams that exceed their limits.
   void ExpirePositions() VARVE_REQUIRES(kDbMutex);
   // Stores and reports the expired positions. Releases the mutex meanwhile.
   void TellExpired() VARVE_REQUIRES(kDbMutex);
 
-  // Called on a thread of the environment; calls PurgeInJob.
+  // Entry point of the job on a thread of the Env; calls PurgeInJob.
   static void RunPurge(void* self);
   void PurgeInJob() VARVE_EXCLUDES(kDbMutex);
 
   const Parts with_;
   const LogArchive archive_;
   std::atomic<bool> archive_due_{false};
-  bool listening_ = false;              // used by the threads that open and close
-  std::atomic<bool> scheduled_{false};  // a job that has not begun yet
+  bool listening_ = false;              // used only by the threads that open and close
+  std::atomic<bool> scheduled_{false};  // a job is scheduled and has not begun
   std::atomic<int> jobs_{0};            // jobs that have not ended; decreases under the DB mutex
 };
 

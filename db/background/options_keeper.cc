@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Changes are counted, and so is how many of them the file contains. A small file is written at
-// once, by the thread that made the change; a large one by a job that takes all changes made until
-// it begins. The file is written under a new number and the old ones are deleted afterwards, so a
-// crash finds a whole file at any time.
+// Changes are counted, as are those that the file has. A small file is written at once, by the
+// thread that made the change; a large one by a job, with all changes made until it begins. Each
+// file is written under a new number, and old ones are deleted afterwards, so that there is a
+// complete file after any crash.
 
 #include "db/background/options_keeper.h"
 
@@ -23,12 +23,13 @@ namespace varve {
 
 namespace {
 
-// Number of files that stay: the current one and the previous one, as users compare them.
+// Number of files to keep: the current and the previous one, which users may compare.
 constexpr size_t kFilesKept = 2;
-// Up to this size, some seventy families, a file is written at once.
+// Up to this size, that of about seventy families, a file is written at once.
 constexpr size_t kBytesAtOnce = 256 << 10;
-// Simultaneous changes are written together; and writing takes at most a fifth of the time of a
-// thread of the environment, and of the disk.
+// A job begins this long after a change, so that simultaneous changes are written together. After a
+// write it pauses four times as long as the write took, so that writing uses at most a fifth of the
+// time of a thread and of the disk.
 constexpr uint64_t kGatherMicros = 10 * 1000;
 constexpr uint64_t kPausePerWriting = 4;
 
@@ -39,7 +40,7 @@ struct OptionsKeeper::Content {
     uint32_t id;
     std::string name;
     std::shared_ptr<const ColumnFamilyOptions> options;
-    // Directories of its tables; empty: the database's own.
+    // Directories of its tables; empty if it is the database's own.
     std::vector<std::string> directories;
   };
   std::shared_ptr<const DBOptions> db_options;
@@ -59,13 +60,13 @@ Status OptionsKeeper::Changed() {
   return with_.context.options().fail_if_options_file_error ? s : Status::OK();
 }
 
-// Writes at once if that is cheap, if the last write failed, so that the caller hears of it, or if
-// there is no timer to hand the change to. Otherwise the timer starts a job, and callers that need
-// the file (Settle) wait for it.
+// Writes at once if that is cheap, if the last write failed, so that the caller gets the error, or
+// if there is no timer. Otherwise the timer schedules a job, and callers that need the file
+// (Settle) wait for it.
 //
-//      wanted_      changes so far
-//      promised_    up to here a job was promised, and Settle waits
-//      told_        up to here the file has them
+//      wanted_      number of changes
+//      promised_    changes that a job will write, for which Settle waits
+//      told_        changes that the file has
 Status OptionsKeeper::NoteChange() {
   if (wanted_++ == told_) changed_micros_ = with_.context.MonotonicMicros();
   const bool at_once = last_bytes_ <= kBytesAtOnce || !failure_.ok() || !with_.timer.ticks();
@@ -90,7 +91,7 @@ Status OptionsKeeper::Stop() {
   return WriteUpTo(wanted_);
 }
 
-// A job that could not be scheduled is asked for again by the next change.
+// A job that could not be scheduled is scheduled by the next change.
 uint64_t OptionsKeeper::HandOut(uint64_t now) {
   with_.state.mu.AssertHeld();
   if (told_ == wanted_ || handed_out_ || writing_ || !failure_.ok()) return UINT64_MAX;
@@ -101,7 +102,7 @@ uint64_t OptionsKeeper::HandOut(uint64_t now) {
     Env* const env = with_.context.env();
     env->Schedule(&OptionsKeeper::RunJob, this, PoolOfShortJobs(env), this);
   });
-  if (!s.ok()) handed_out_ = false;  // the next change asks again
+  if (!s.ok()) handed_out_ = false;  // the next change tries again
   return UINT64_MAX;
 }
 
@@ -109,7 +110,7 @@ void OptionsKeeper::RunJob(void* self) {
   static_cast<OptionsKeeper*>(self)->WriteInJob();
 }
 
-// If another thread writes the file, that thread also sees to the changes that come meanwhile.
+// A thread that writes the file now also handles the changes made meanwhile.
 void OptionsKeeper::WriteInJob() {
   DbLock lock(&with_.state.mu);
   if (!writing_ && told_ != wanted_) {
@@ -118,13 +119,13 @@ void OptionsKeeper::WriteInJob() {
       return WriteOne();
     });
   }
-  // Close waits for this flag under the same hold of the mutex.
+  // Stop waits for this flag.
   handed_out_ = false;
   if (told_ != wanted_ && failure_.ok()) with_.timer.Wake();
   with_.state.work.SignalAll();
 }
 
-// One of several threads writes, and the others wait until their changes are in the file.
+// One thread writes, and the others wait until their changes are in the file.
 Status OptionsKeeper::WriteUpTo(uint64_t change) {
   VARVE_ASSERT(change <= wanted_ && promised_ <= wanted_);
   while (told_ < change) {
@@ -142,8 +143,7 @@ Status OptionsKeeper::WriteUpTo(uint64_t change) {
   return Status::OK();
 }
 
-// The content is collected under the mutex, as pointers; formatting and writing are done without
-// it.
+// Collects pointers to the options under the mutex; formats and writes without it.
 Status OptionsKeeper::WriteOne() {
   const ActiveWork active(ActiveWork::kOptions, this, "the writing of the OPTIONS file,");
   const uint64_t wanted = wanted_;
@@ -183,7 +183,7 @@ Status OptionsKeeper::WriteOne() {
   changed_micros_ = now;
   pause_end_ = now + kPausePerWriting * (now - began);
   with_.state.work.SignalAll();
-  // Changes made meanwhile have no job, as another thread was writing.
+  // No job was scheduled for changes made meanwhile, as this thread was writing.
   if (s.ok() && told_ != wanted_) with_.timer.Wake();
   return s;
 }
@@ -207,8 +207,8 @@ std::shared_ptr<const FamilyOptionsText> OptionsKeeper::TextOf(
   return *texts_.insert(std::make_shared<const FamilyOptionsText>(*options)).first;
 }
 
-// Families whose options are the same object as last time keep their text. If this throws, known_
-// may have lost texts, which are then made again. last_bytes, the size of the last file, only saves
+// Reuses the text of families whose options object is the same as last time. If this throws, known_
+// may lack texts, which are then made again. last_bytes, the size of the last file, only saves
 // allocations.
 std::string OptionsKeeper::Format(const Content& content, size_t last_bytes) {
   const std::string& logs = with_.context.options().wal_dir;
@@ -237,8 +237,8 @@ std::string OptionsKeeper::Format(const Content& content, size_t last_bytes) {
   return text;
 }
 
-// Files of earlier openings are known only after the directory was listed once. Files that cannot
-// be deleted are forgotten until the next opening.
+// Lists the directory once, for files of earlier openings. Files that cannot be deleted are left to
+// the next opening.
 void OptionsKeeper::DeleteOlder() {
   if (with_.deletions.disabled()) return;  // a user may be copying them
   std::vector<uint64_t> older = files_;

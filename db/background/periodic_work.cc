@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Work that is due by time: statistics to the LOG and to the history, purges, files that get old,
-// compactions that were postponed for lack of space, and a late OPTIONS file. One thread of the
-// process serves all databases (SharedTimer), so nothing here may take long: what does is scheduled
-// as a job.
+// One thread of the process serves all databases (SharedTimer), so nothing here may take long: work
+// that does is scheduled as a job.
 
 #include "db/background/periodic_work.h"
 
@@ -40,7 +38,6 @@ void PeriodicWork::Wake() {
   if (ticks()) SharedTimer::Default().Wake(this);
 }
 
-// Keeps *wait the shortest time until anything is due.
 bool PeriodicWork::Due(uint64_t now, uint64_t period, uint64_t* last, uint64_t* wait) {
   if (period == 0) return false;
   const uint64_t passed = now > *last ? now - *last : 0;
@@ -50,8 +47,7 @@ bool PeriodicWork::Due(uint64_t now, uint64_t period, uint64_t* last, uint64_t* 
   return due;
 }
 
-// Returns when it wants to be called again. Decisions are made under the mutex, and the two longer
-// tasks done after it.
+// Decides under the mutex what is due, and does the two longer tasks after its release.
 uint64_t PeriodicWork::OnTime() noexcept {
   const ActiveWork active(ActiveWork::kBackground, &with_.lifecycle, "a job of the database,");
   uint64_t wait = kLongestWaitMicros;
@@ -68,14 +64,15 @@ uint64_t PeriodicWork::OnTime() noexcept {
            Due(now, uint64_t{options.stats_persist_period_sec} * kSecond, &noted_micros_, &wait);
     history_bytes = options.stats_history_buffer_size;
     if (Due(now, options.delete_obsolete_files_period_micros, &purged_micros_, &wait)) {
-      // Runs as a job: listeners may take long there, and must not delay other databases.
+      // Runs as a job, since it calls listeners, which may take long and must not delay other
+      // databases.
       with_.obsolete.PurgeSoon();
     }
     if (Due(now, with_.obsolete.kept_period_micros(), &archive_micros_, &wait)) {
       with_.obsolete.PurgeKeptSoon();
     }
     wait = std::min(wait, with_.options_keeper.HandOut(now));
-    // Without memory for it, it is tried again soon.
+    // After a failed allocation it is retried soon.
     uint64_t aged = kSecond;
     BestEffort([&] {
       with_.state.mu.AssertHeld();
@@ -88,8 +85,8 @@ uint64_t PeriodicWork::OnTime() noexcept {
   return wait;
 }
 
-// Schedules files that become due with age, without writes, and postponed compactions. Returns for
-// how long nothing will become due, including files created meanwhile.
+// Schedules compactions of files that have become old, and postponed compactions. The returned time
+// also covers files that are created meanwhile.
 uint64_t PeriodicWork::ScheduleAged() {
   uint64_t wait = std::min(kLongestWaitMicros, with_.compaction.ScheduleDue());
   for (const auto& [id, family] : with_.state.families.all()) {
@@ -102,7 +99,7 @@ uint64_t PeriodicWork::ScheduleAged() {
   return wait;
 }
 
-// Writes line by line, as an entry of the LOG is limited in size.
+// Writes line by line, as the size of a LOG entry is limited.
 void PeriodicWork::TellStatistics() {
   Logger* const log = with_.context.info_log();
   const std::string text = statistics_();

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Periodic work of an open database: writes its statistics to the LOG, stores them, retries failed
-// deletions, deletes old logs in the archive, has a large OPTIONS file written, compacts files that
-// have become old, and tries compactions again that were postponed for lack of space.
+// PeriodicWork does the timed work of an open database: writes statistics to the LOG, stores them,
+// retries failed deletions, deletes old archived logs, schedules the writing of a large OPTIONS
+// file and the compaction of files that have become old, and retries compactions that were
+// postponed for lack of space.
 
 #include <cstdint>
 #include <functional>
@@ -23,11 +24,10 @@
 
 namespace varve {
 
-// Thread safety: Start and Stop are called by the threads that open and close; Wake from any
-// thread.
+// Thread safety: Start and Stop are called by the threads that open and close; Wake is thread-safe.
 class PeriodicWork final : public JobTimer, private SharedTimer::Client {
  public:
-  // The parts of the database that the work uses; they outlive it.
+  // The parts of the database that the work uses; must outlive it.
   struct Parts {
     const DbContext& context;
     const DynamicOptions& dynamic;
@@ -44,32 +44,33 @@ class PeriodicWork final : public JobTimer, private SharedTimer::Client {
   PeriodicWork& operator=(const PeriodicWork&) = delete;
 
   // Registers with the process's timer, which calls OnTime until Stop. `statistics` returns the
-  // text for the LOG, and is called without a lock. Must be called once at most.
+  // text for the LOG, and is called without locks. Must be called at most once.
   void Start(std::function<std::string()> statistics);
   // May be called repeatedly.
   void Stop() VARVE_EXCLUDES(kDbMutex);
-  // Returns false if it has not started, or the system gives no thread.
+  // Returns true if the timer calls OnTime: it was started, and the timer's thread could be
+  // created.
   bool ticks() const override { return ticks_.load(std::memory_order_relaxed); }
-  // Makes the timer call OnTime soon. Must also be called if the periods in the options may have
-  // changed.
+  // Makes the timer call OnTime soon. Must be called when periods in the options may have changed.
   void Wake() override;
 
  private:
-  // Called by the timer. Does what is due, and returns the microseconds until the next call.
+  // Called by the timer. Does the work that is due, and returns the microseconds until the next
+  // call.
   uint64_t OnTime() noexcept override VARVE_EXCLUDES(kDbMutex);
-  // Returns true if `period` has passed since *last, and sets *last to now; otherwise limits *wait
-  // to the rest. A period of 0 never passes.
+  // Returns true if `period` microseconds have passed since *last, and sets *last to now; otherwise
+  // limits *wait to the remaining time. A period of 0 means never.
   static bool Due(uint64_t now, uint64_t period, uint64_t* last, uint64_t* wait);
   // Writes the statistics into the LOG.
   void TellStatistics() VARVE_EXCLUDES(kDbMutex);
-  // Queues families with files that have become old. Returns the microseconds until the next will.
+  // Queues families with files that have become old. Returns the microseconds until the next call.
   uint64_t ScheduleAged() VARVE_REQUIRES(kDbMutex);
 
   const Parts with_;
   // Returns the text for the LOG; set by Start.
   std::function<std::string()> statistics_;
-  std::atomic<bool> ticks_{false};  // publishes no other data
-  // Monotonic times at which each kind of work was last done. Set by Start, then used only in the
+  std::atomic<bool> ticks_{false};  // relaxed, as it publishes no other data
+  // Monotonic times at which each kind of work was last done. Set by Start, then used only by the
   // timer's thread.
   uint64_t told_micros_ = 0;
   uint64_t noted_micros_ = 0;

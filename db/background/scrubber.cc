@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Pace spreads the reads. Each piece that was read moves the time at which the next one is due by
-// its bytes at the wanted rate; the thread sleeps when it is ahead by at least kLeastPauseMicros.
-// Time that a slow device took is not made up for by a burst: the due time never lies more than one
-// pause behind now.
+// Pace limits the rate of reads. Each read postpones the due time of the next one by its bytes at
+// the configured rate; the thread sleeps when the due time is at least kLeastPauseMicros ahead.
+// Time lost on a slow device is not made up for by a burst: the due time is never more than one
+// pause in the past.
 //
-// The thread sleeps in pieces of at most a second, because the database may begin to close without
-// a signal to it. Stop signals it, and then joins.
+// The thread sleeps for at most a second at a time, because the database may begin to close without
+// signalling it. Stop signals it, and then joins it.
 
 #include "db/background/scrubber.h"
 
@@ -25,9 +25,9 @@ namespace varve {
 
 namespace {
 
-// Minimum pause, as not every block is worth a sleep of its own.
+// Minimum pause, so that the thread does not sleep after every block.
 constexpr uint64_t kLeastPauseMicros = 10 * 1000;
-// A century, so that times do not overflow.
+// Longest period, a century, so that times do not overflow.
 constexpr uint64_t kPeriodSecMost = uint64_t{100} * 365 * 24 * 3600;
 
 }  // namespace
@@ -82,12 +82,12 @@ void Scrubber::Run() {
     next = due_micros_ +
            std::clamp<uint64_t>(with_.context.options().scrub_period_sec, 1, kPeriodSecMost) *
                1000 * 1000;
-    // If memory is out, a pass may end early: then the next one begins anew.
+    // A failed allocation may end a pass early; the next one begins anew.
     BestEffort([this] { RunPass(); });
   }
 }
 
-// Weak references: a pass may take days, and files it has not reached may be deleted meanwhile.
+// References are weak, since files that a long pass has not reached may be deleted meanwhile.
 struct Scrubber::Target {
   std::weak_ptr<ColumnFamily> family;
   std::weak_ptr<FileMetaData> file;
@@ -95,7 +95,6 @@ struct Scrubber::Target {
   std::weak_ptr<const BlobFile> blobs;  // Owns a reference to `file`; set for blob files only.
 };
 
-// Lists all files in one hold of the mutex, so that the wanted bytes are those of one moment.
 std::vector<Scrubber::Target> Scrubber::ListTargets() {
   std::vector<Target> targets;
   uint64_t wanted = 0;
@@ -121,8 +120,8 @@ std::vector<Scrubber::Target> Scrubber::ListTargets() {
   return targets;
 }
 
-// The references to family and file may be the only ones that hold them during the read, if a
-// compaction has removed the file meanwhile. Then nobody else would start the purge.
+// If a compaction removes the file during the read, these are the last references to it, and
+// nothing else starts the purge.
 bool Scrubber::VerifyTarget(const Target& target) {
   const std::shared_ptr<ColumnFamily> family = target.family.lock();
   const FileRef file = target.file.lock();
@@ -136,7 +135,7 @@ bool Scrubber::VerifyTarget(const Target& target) {
   return file->obsolete.load(std::memory_order_acquire) || family->dropped();
 }
 
-// Ends early if the database is being closed; then the pass does not count.
+// Ends early if the database is being closed; the pass is then not counted.
 void Scrubber::RunPass() {
   for (const Target& target : ListTargets()) {
     const bool was_last = VerifyTarget(target);
@@ -152,8 +151,6 @@ void Scrubber::RunPass() {
   progress_.pass_bytes_wanted = 0;
 }
 
-// Each read pushes the due time back by what it costs at the allowed rate; the thread sleeps once
-// the debt is worth it.
 Status Scrubber::Pace(uint64_t bytes) {
   {
     MutexLock lock(&mu_);
@@ -166,7 +163,7 @@ Status Scrubber::Pace(uint64_t bytes) {
   const double micros = static_cast<double>(bytes) * 1e6 /
                         static_cast<double>(with_.context.options().scrub_bytes_per_second);
   const uint64_t now = with_.context.MonotonicMicros();
-  // Unused time is not saved up.
+  // Unused time is not accumulated.
   due_micros_ = std::max(due_micros_, now - std::min(now, kLeastPauseMicros)) +
                 static_cast<uint64_t>(std::min(micros, 1e12));
   if (due_micros_ < now + kLeastPauseMicros) return Status::OK();
@@ -181,7 +178,7 @@ Status Scrubber::ReadTable(ColumnFamily* family, FileMetaData* file, int level) 
   return table->VerifyChecksum(options, [this](uint64_t bytes) { return Pace(bytes); });
 }
 
-// The reader belongs to the cache of open files or to `file`, which the caller holds.
+// The reader is owned by the cache of open files or by `file`, which the caller holds.
 Status Scrubber::ReadBlobFile(ColumnFamily* family, const BlobFile& file) {
   const ReadOptions options;
   BlobReaderPin reader;
@@ -190,7 +187,8 @@ Status Scrubber::ReadBlobFile(ColumnFamily* family, const BlobFile& file) {
   return reader->VerifyChecksums(options, [this](uint64_t bytes) { return Pace(bytes); });
 }
 
-// Damage is told to listeners and remembered; any other error is only counted and logged.
+// Damage is reported to listeners and stored in progress_; any other error is only counted and
+// logged.
 void Scrubber::Note(const ColumnFamily& family, const FileMetaData& file, const Status& s) {
   if (s.IsShutdownInProgress()) return;
   {

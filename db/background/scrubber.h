@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Reads all live tables and blob files repeatedly and slowly, and reports those that are damaged.
+// Scrubber reads all live tables and blob files repeatedly, at a limited rate, and reports damaged
+// ones.
 //
 //      pass      ListTargets    all files of all versions now, by weak references
 //                VerifyTarget   reads every block of one table, or every record of one blob file,
@@ -9,12 +10,12 @@
 //                  Pace         sleeps so that the rate of the options is kept
 //      pause     until scrub_period_sec after the beginning of the pass
 //
-// Damage of a device is found before the block is needed, while a replica or a backup may still
-// have it. A pass may take days. So it holds no version: files that are compacted away meanwhile
-// are deleted as usual, and passed over.
+// So damage is found before the block is needed, while a replica or a backup may still have it. A
+// pass may take days, so it pins no version: files that are compacted meanwhile are deleted as
+// usual, and skipped.
 //
-// A file that became obsolete while it was read is released here, so the scrubber itself has it
-// deleted afterwards.
+// If a file becomes obsolete while it is read, the scrubber may release the last reference, and
+// then requests a purge.
 
 #include <string>
 #include <thread>
@@ -27,10 +28,10 @@
 
 namespace varve {
 
-// Counts the work and the findings of verification passes since the opening.
+// Progress and findings of verification passes since the opening.
 struct ScrubProgress {
   uint64_t passes = 0;  // finished passes
-  // Verified since opening, and the bytes that were read for it.
+  // Files verified since the opening, and the bytes that were read for that.
   uint64_t tables = 0;
   uint64_t blob_files = 0;
   uint64_t bytes = 0;
@@ -39,14 +40,14 @@ struct ScrubProgress {
   // Progress of the current pass; both 0 between passes.
   uint64_t pass_bytes = 0;
   uint64_t pass_bytes_wanted = 0;
-  // The newest damage, as text; empty: none was found.
+  // Description of the last damage; empty if none was found.
   std::string last_corruption;
-  // Returns the figures as lines for people.
+  // Returns the figures as lines of text.
   std::string ToString() const;
 };
 
-// Thread safety: Start and Stop are called by the threads that open and close; the rest from any
-// thread.
+// Thread safety: Start and Stop are called by the threads that open and close; the rest is
+// thread-safe.
 class Scrubber {
  public:
   // Everything that passes use; must outlive the scrubber.
@@ -61,13 +62,13 @@ class Scrubber {
   Scrubber(const Scrubber&) = delete;
   Scrubber& operator=(const Scrubber&) = delete;
 
-  // Does nothing if the options do not ask for it.
+  // Starts the thread. Does nothing if scrub_bytes_per_second is 0.
   void Start();
-  // Ends the current pass within a block. May be called repeatedly.
+  // Ends the thread, after the block that it reads. May be called repeatedly.
   void Stop() VARVE_EXCLUDES(kDbMutex);
 
   bool started() const { return started_.load(std::memory_order_relaxed); }
-  // Returns a copy.
+  // Returns a copy of the current figures.
   ScrubProgress progress() const;
 
  private:
@@ -78,18 +79,20 @@ class Scrubber {
   void Run();
   // Returns the tables and blob files of all families as of now.
   std::vector<Target> ListTargets();
-  // Verifies these, at the rate of the options.
+  // Verifies the current files, at the rate in the options.
   void RunPass();
-  // Verifies one file. Returns true if it may be obsolete, so that it is to be deleted now.
+  // Verifies one file. Returns true if it may have become obsolete meanwhile, so that a purge is
+  // needed.
   bool VerifyTarget(const Target& target);
   // Read all blocks of a table, or all records of a blob file, and return the first error.
   Status ReadTable(ColumnFamily* family, FileMetaData* file, int level);
   Status ReadBlobFile(ColumnFamily* family, const BlobFile& file);
-  // Counts the outcome of a reading, and tells of damage.
+  // Counts the outcome of reading a file, and reports damage.
   void Note(const ColumnFamily& family, const FileMetaData& file, const Status& s);
-  // Waits until this many bytes may have been read. Returns ShutdownInProgress if it is to stop.
+  // Waits until the rate allows the `bytes` that were read. Returns ShutdownInProgress if the
+  // scrubber must stop.
   Status Pace(uint64_t bytes);
-  // Returns false if it is to stop.
+  // Sleeps until a monotonic time. Returns false, possibly early, if the scrubber must stop.
   bool SleepUntil(uint64_t micros);
 
   const Parts with_;
@@ -102,7 +105,7 @@ class Scrubber {
   // True once Stop was called.
   bool stopping_ VARVE_GUARDED_BY(mu_) = false;
   ScrubProgress progress_ VARVE_GUARDED_BY(mu_);
-  uint64_t due_micros_ = 0;  // used by the thread: earliest time for the bytes already read
+  uint64_t due_micros_ = 0;  // used by the thread: time at which the rate allows the next read
 };
 
 }  // namespace varve

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Keeps a file of reserve_bytes, which is deleted when the disk is full: recovery from that error
-// needs space to flush, and gets it that way even if nobody frees any.
-//
-// The file is taken again when at least twice its size is free, so that the reserve does not itself
-// fill the disk.
+// The file is created again only when at least twice its size is free, so that the reserve does not
+// itself fill the disk.
 
 #include "db/background/space_reserve.h"
 
@@ -37,11 +34,11 @@ void SpaceReserve::RemoveFile() {
   context_.fs()->DeleteFile(Path(), IOOptions(), nullptr).PermitUncheckedError();
 }
 
-// The caller has met a full disk. Does nothing if there is no reserve.
+// Called when the disk is full. Does nothing if the file does not exist.
 void SpaceReserve::ReleaseSpace() {
   MutexLock lock(&mu_);
   if (!held_.load(std::memory_order_relaxed)) return;
-  // Set before the file goes: after a failed deletion the file is made anew, or found at the next
+  // Set before the deletion: if that fails, the file is overwritten later, or found by the next
   // opening.
   held_.store(false, std::memory_order_relaxed);
   const IOStatus s = context_.fs()->DeleteFile(Path(), IOOptions(), nullptr);
@@ -49,14 +46,14 @@ void SpaceReserve::ReleaseSpace() {
           static_cast<unsigned long long>(context_.options().reserve_bytes), s.ToString().c_str());
 }
 
-// A failure is only logged, and what was written of the file is deleted again.
+// A failure is only logged, and an incomplete file is deleted.
 void SpaceReserve::TakeIfThereIsRoom() {
   MutexLock lock(&mu_);
   if (!Lacks()) return;
   const uint64_t bytes = context_.options().reserve_bytes;
   uint64_t free_bytes = 0;
   IOStatus s = context_.fs()->GetFreeSpace(context_.name(), IOOptions(), &free_bytes, nullptr);
-  // A file system without this call will report the lack of space when the file is written.
+  // If the file system does not support this, a lack of space is reported when the file is written.
   if (s.ok() && free_bytes / 2 < bytes) return;
   s = MakeFile();
   if (s.ok()) {
@@ -67,8 +64,8 @@ void SpaceReserve::TakeIfThereIsRoom() {
   context_.fs()->DeleteFile(Path(), IOOptions(), nullptr).PermitUncheckedError();
 }
 
-// Writes the file instead of only extending it: a sparse file reserves nothing, and not every file
-// system can allocate.
+// Writes the whole file, since a sparse file reserves nothing, and not every file system supports
+// allocation.
 IOStatus SpaceReserve::MakeFile() {
   VARVE_ASSERT(context_.options().reserve_bytes > 0);
   std::unique_ptr<FSWritableFile> file;

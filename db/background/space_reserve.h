@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Manages a file that reserves disk space for the time when the disk is full.
+// SpaceReserve manages a file that reserves disk space for recovery from a full disk.
 //
-// A full disk stops writes, and what would free space, a compaction or the deletion of obsolete
-// files after a flush, needs space itself. The reserve is deleted in that moment, so that recovery
-// can write; it is created again when twice its size is free.
+// A full disk stops writes, but flushes and compactions, which would free space, need space
+// themselves. So the file is deleted when the disk is full, and created again when twice its size
+// is free.
 
 #include <atomic>
 #include <string>
@@ -16,12 +16,11 @@
 
 namespace varve {
 
-// In the database's directory. Other engines do not use the name, and ignore the file.
+// Name in the database's directory. Other engines ignore a file of this name.
 inline constexpr char kReserveFileName[] = "RESERVE";
 
-// Thread safety: any thread. A failure to create the file is logged, and is no error: it is created
-// later when there is space. Without reserve_bytes, and before Start, nothing happens. What the
-// object is given must outlive it.
+// Thread-safe. A failure to create the file is only logged: it is created later when there is
+// space. Without reserve_bytes, and before Start, nothing happens. Borrows its arguments.
 class SpaceReserve {
  public:
   SpaceReserve(const DbContext& context, const Lifecycle& lifecycle)
@@ -31,16 +30,16 @@ class SpaceReserve {
 
   // Creates the file of options.reserve_bytes, unless it exists with that size.
   void Start() VARVE_EXCLUDES(kDbMutex);
-  // Removes the file of an earlier opening, for an opening without the option.
+  // Deletes the file of an earlier opening. Called if the option is not set.
   void RemoveFile() VARVE_EXCLUDES(kDbMutex);
 
-  // True if the file is wanted and does not exist.
+  // Returns true if the file is configured and does not exist.
   bool Lacks() const {
     return wanted_.load(std::memory_order_relaxed) && !held_.load(std::memory_order_relaxed);
   }
   // Deletes the file to free its space.
   void ReleaseSpace() VARVE_EXCLUDES(kDbMutex);
-  // Creates the file if it does not exist, and twice its size is free.
+  // Creates the file if it is configured and missing, and twice its size is free.
   void TakeIfThereIsRoom() VARVE_EXCLUDES(kDbMutex);
 
  private:
@@ -53,7 +52,7 @@ class SpaceReserve {
   const Lifecycle& lifecycle_;
   Mutex mu_{lock_ranks::kSpaceReserve};  // held while the file is created or deleted
   std::atomic<bool> wanted_{false};      // set by Start; publishes no other data
-  std::atomic<bool> held_{false};        // changed under mu_; a hint for others
+  std::atomic<bool> held_{false};        // changed under mu_; relaxed reads are only a hint
 };
 
 }  // namespace varve

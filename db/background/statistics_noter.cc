@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Notes how much the statistics have grown since the last note, in memory or, with `store_`, in a
-// table of the database. Storing writes to the database, for which the timer's thread must not
-// wait; so it is a job of its own, of which at most one is under way.
+// Storing a record writes to the database, for which the timer's thread must not wait, so it is
+// done by a job. At most one job runs at a time.
 
 #include "db/background/statistics_noter.h"
 
@@ -17,13 +16,13 @@ namespace varve {
 
 void StatisticsNoter::Start(Store store) {
   store_ = std::move(store);
-  // If memory is out, the first note has everything counted so far.
+  // If an allocation fails, the first record has all counts so far.
   BestEffort([this] {
     if (with_.context.statistics() != nullptr) with_.history.Begin(*with_.context.statistics());
   });
 }
 
-// Takes a note for the memory at once, as that is short. A note that is stored needs a job.
+// Makes a record in memory at once, as that is fast, or schedules the job.
 void StatisticsNoter::Note(size_t most_bytes) {
   const DbContext& context = with_.context;
   VARVE_ASSERT(context.statistics() != nullptr);
@@ -34,13 +33,13 @@ void StatisticsNoter::Note(size_t most_bytes) {
     return;
   }
   DbLock lock(&with_.state.mu);
-  if (handed_out_) return;  // the waiting job notes everything until it runs
+  if (handed_out_) return;  // the waiting job records everything until it runs
   handed_out_ = true;
   const Status s = Guarded([&] {
     Env* const env = context.env();
     env->Schedule(&StatisticsNoter::RunJob, this, PoolOfShortJobs(env), this);
   });
-  if (!s.ok()) handed_out_ = false;  // the next note covers this time, too
+  if (!s.ok()) handed_out_ = false;  // the next record covers this time, too
 }
 
 void StatisticsNoter::RunJob(void* self) {
@@ -49,7 +48,7 @@ void StatisticsNoter::RunJob(void* self) {
   noter->EndJob();
 }
 
-// Growth that could not be stored is part of the next note.
+// Growth that could not be stored is part of the next record.
 void StatisticsNoter::StoreNote() {
   const DbContext& context = with_.context;
   int64_t seconds = 0;
@@ -57,7 +56,7 @@ void StatisticsNoter::StoreNote() {
   const StatisticsHistory::Counts growth = with_.history.Take(*context.statistics());
   const Status s = Guarded([&] { return store_(static_cast<uint64_t>(seconds), growth); });
   if (s.ok()) return;
-  // The next note has this growth as well.
+  // The next record includes this growth.
   with_.history.PutBack(growth);
   LogWarn(context.info_log(), "a note of the statistics was not stored: %s", s.ToString().c_str());
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Changes of a family's tree that users ask for and that do not rewrite files.
+// Implements manual changes of a family's tree that delete or move whole files without rewriting
+// them.
 
 #include "db/compaction/whole_files.h"
 
@@ -11,8 +12,8 @@
 
 namespace varve {
 
-// Removes the files that lie wholly in the ranges, in one step. They are picked from the version
-// that is current when their removal begins, as the mutex is not released in between.
+// The files are picked from the version that is current when their removal begins, as the mutex is
+// not released in between.
 Status CompactionWork::DeleteFilesInRanges(ColumnFamily* family, const RangePtr* ranges, size_t n,
                                            bool include_end) {
   RunControl control;
@@ -24,8 +25,8 @@ Status CompactionWork::DeleteFilesInRanges(ColumnFamily* family, const RangePtr*
         auto deletion = std::make_unique<CompactionPlan>();
         PickFilesInRanges(view.version, ranges, n, include_end, deletion.get());
         if (deletion->inputs.empty()) return Status::OK();
-        // Entries that go with their files leave no tombstone, so conflict checks must hear of them
-        // in another way.
+        // Entries that are deleted with their files leave no tombstone, so conflict checks of
+        // transactions are informed by this call.
         for (const CompactionInputLevel& level : deletion->inputs) {
           for (const FileRef& file : level.files) family->NoteDroppedWithFiles(file->largest_seq);
         }
@@ -35,7 +36,7 @@ Status CompactionWork::DeleteFilesInRanges(ColumnFamily* family, const RangePtr*
       control);
 }
 
-// A snapshot older than the deletion may still show what lies beneath it; then nothing is dropped.
+// A snapshot older than the deletion may still need the deleted entries; then nothing is dropped.
 Status CompactionWork::DropDeleted(ColumnFamily* family, const DeletedRange& range,
                                    SequenceNumber deleted_at) {
   RunControl control;
@@ -44,7 +45,7 @@ Status CompactionWork::DropDeleted(ColumnFamily* family, const DeletedRange& ran
       family,
       [&](const PlanningView& view, std::unique_ptr<CompactionPlan>* plan, bool*) {
         state_.mu.AssertHeld();
-        // Later readers see the deletion or a newer state.
+        // Readers without a snapshot see the deletion.
         if (state_.snapshots.OldestHeld() >= deleted_at) *plan = PickDeleted(view.version, range);
         return Status::OK();
       },

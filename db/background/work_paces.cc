@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Judges how urgent the work of a flush or a compaction is, from what waits for it.
+// Determines how urgent a flush or a compaction is:
 //
-//      flush        share of the room of memtables that is filled: taken
-//                   share of its own entries that it has passed: done
+//      flush        taken: the share of the room in memtables that is used
+//                   done: the share of its entries that it has processed
 //                     done < 2 taken             hurry: writers would stall before it ends
 //                     ahead by less than 1/4     soon
 //                     else                       calm
-//      compaction   the nearest urgency of all compactions of the process
+//      compaction   the highest urgency of all databases of the process
 //
-// Work for which a call waits, or which delays a closing, is always in a hurry.
+// Work for which a call or Close waits is always in a hurry.
 
 #include "db/background/work_paces.h"
 
@@ -22,13 +22,13 @@ namespace varve {
 
 namespace {
 
-// Factor by which the work is to be ahead of the filling.
+// Factor by which the work should be ahead of the filling of memtables.
 constexpr double kEarly = 2;
-// Lead, as a share of the whole work, from which on it is calm. If memtables fill as fast as they
-// are flushed it is never calm, as each pause would delay the writers, too.
+// Lead, as a share of the whole work, from which on the work is calm. If memtables fill as fast as
+// they are flushed it is never calm, as each pause would then delay writers.
 constexpr double kFarAhead = 0.25;
 
-// True if a call waits for running work.
+// Returns true if a call waits for background work, or the database is being closed.
 bool IsWaitedFor(const Lifecycle& lifecycle, const WorkSignal& work) {
   return work.IsAwaited() || lifecycle.shutting_down();
 }

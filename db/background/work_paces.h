@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Decides how far a flush and a compaction yield to threads that wait for a processor. They yield
-// as long as no caller waits for their result, and none soon will.
+// Decide how much a flush and a compaction yield to other threads that need a processor. They yield
+// as long as no caller waits for their result, or will soon.
 //
-// Thread safety: each object belongs to the thread of one job. What it refers to must outlive it.
+// Thread safety: each object belongs to the thread of one job. It borrows its arguments.
 
 #include <cstdint>
 #include <memory>
@@ -18,8 +18,8 @@
 
 namespace varve {
 
-// A memtable that fills while a flush runs, and how many more of that size fit before writes are
-// stopped.
+// A memtable that is written to while a flush runs, its size limit in bytes, and the number of
+// memtables that can be filled before writes are stopped.
 struct FillingMemTable {
   std::shared_ptr<const MemTable> mem;
   uint64_t write_buffer_bytes = 0;
@@ -27,12 +27,12 @@ struct FillingMemTable {
 };
 
 // A flush must end before the memtables that replace the flushed ones are full. It aims to end when
-// they are half full, so it may yield while its progress is ahead of their filling. Without writes
-// they do not fill, so it may always yield.
+// they are half full, so it may yield while its progress is ahead of that. Without writes it may
+// always yield.
 class FlushPace final : public WorkPace {
  public:
   // `filling` are the memtables that replace the flushed ones; `entries` is the number of entries
-  // to be flushed.
+  // to flush.
   FlushPace(const DbContext& context, const Lifecycle& lifecycle, const WorkSignal& work,
             std::vector<FillingMemTable> filling, uint64_t entries)
       : WorkPace(context.clock()),
@@ -42,7 +42,8 @@ class FlushPace final : public WorkPace {
         filling_(std::move(filling)),
         entries_(entries) {}
 
-  // Judges by the used part of the room and the done part of the work, each from 0 to 1.
+  // Returns the urgency from the used share of the room in memtables and the done share of the
+  // work, each from 0 to 1.
   static Urgency Judge(double taken, double done);
 
  protected:
@@ -56,8 +57,8 @@ class FlushPace final : public WorkPace {
   const uint64_t entries_;
 };
 
-// A compaction is as urgent as the tree nearest to a stall requires (CompactionUrgency): the tree
-// of any database, as threads are shared.
+// A compaction is as urgent as the family nearest to a stall requires (CompactionUrgency), of any
+// database, as databases share threads.
 class CompactionPace final : public WorkPace {
  public:
   CompactionPace(SystemClock* clock, const Lifecycle& lifecycle, const WorkSignal& work)

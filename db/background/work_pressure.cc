@@ -8,7 +8,6 @@
 
 namespace varve {
 
-// `flushes` and `compactions` are jobs that still count as running although they are about to end.
 void WorkPressure::Tell(int flushes, int compactions) const {
   if (!events::Wanted(engine_.context) || engine_.lifecycle.shutting_down()) return;
   BackgroundJobPressure pressure;

@@ -3,9 +3,10 @@
 // Names tell what a file is, so that a directory of backups can be understood without any other
 // index:
 //
-//      private/7/MANIFEST-000005 a file of backup 7 alone shared/000012.sst a table, identified by
-//      its number alone shared_checksum/000012_sSESSION_SIZE.sst also by the session that wrote it
-//      shared_checksum/000012_CRC_SIZE.sst also by its contents (legacy)
+//      private/7/MANIFEST-000005                 a file of backup 7 alone
+//      shared/000012.sst                         a table, identified by its number alone
+//      shared_checksum/000012_sSESSION_SIZE.sst  also by the session that wrote it
+//      shared_checksum/000012_CRC_SIZE.sst       also by its contents (legacy)
 //
 // Paths come from lists that are not trusted. A path of any other form is refused, so that no list
 // can make a restore read or write elsewhere.

@@ -2,10 +2,10 @@
 
 // Writes a program's entries into a table file, which in the end is durable or deleted.
 //
-//       Create creates the file; if it exists with several names, this name is removed first Add
-//       passes points, in strictly ascending order, to the builder; keeps ranges Finish adds the
-//       sorted ranges, then filter, index, footer; syncs, closes ~ deletes the file unless Finish
-//       succeeded
+//       Create    creates the file; an existing one with several names loses this one first
+//       Add       passes points, in strictly ascending order, to the builder; keeps ranges
+//       Finish    adds the sorted ranges, then filter, index, footer; syncs and closes
+//       ~         deletes the file unless Finish succeeded
 //
 // Entries have the sequence number 0. Two properties of the table allow a database that ingests the
 // file to assign one sequence number to all of them.

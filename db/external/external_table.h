@@ -4,8 +4,9 @@
 // ExternalTable writes one table file for a program, outside of any database, and describes the
 // result.
 //
-//      Add key order, sequence number 0 TableBuilder AddTombstone collected until Finish, which
-//      sorts them Finish tombstones, properties, footer; sync; close; description
+//      Add             points in ascending order, passed to the TableBuilder
+//      AddTombstone    range deletions in any order, kept until Finish
+//      Finish          tombstones, properties, footer; sync; close; description
 //
 // Entries have sequence number 0. A database that ingests the table may assign one sequence number
 // to all of them; two properties of the table allow that.

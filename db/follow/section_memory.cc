@@ -45,8 +45,8 @@ Status NumberedOtherwise() {
 
 }  // namespace
 
-// Joins the updates in the order of the record's parts, which is the order in which the database
-// assigned their sequence numbers.
+// Joins the updates in the order of the record's parts, so that the numbers of the result are those
+// that the database gave them.
 Status SectionMemory::Assemble(const Slice& record, const wal::TimestampSizes& sizes,
                                std::string* batch, std::set<std::string>* missing) const {
   using Kind = SectionPart::Kind;
@@ -85,7 +85,7 @@ Status SectionMemory::Assemble(const Slice& record, const wal::TimestampSizes& s
                             ShownName(*missing->begin()) + "'");
   }
   if (count > UINT32_MAX) return Status::Corruption("two-phase commit: too many updates");
-  // The count is stored after the 8 bytes of the sequence number.
+  // The count has its place behind the 8 bytes of the sequence number.
   EncodeFixed32(batch->data() + 8, static_cast<uint32_t>(count));
   return Status::OK();
 }

@@ -130,7 +130,7 @@ class UpdateReader {
   // Returns true if it is a predecessor record, with the length of the log before. Clears
   // may_be_lost_ if it proves that nothing is missing.
   bool TakePredecessor(const Slice& record);
-  // Sets *batch to the updates that the record and its commits make visible.
+  // Assembles the batch that the record commits.
   Status AssembleSections(const Slice& record, Slice* batch);
   // Finds the prepared transactions in logs before the current one. Returns NotFound if the log of
   // one of them is gone.

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Garbage is estimated, table by table, from counts in the MANIFEST; no table is read.
+// Garbage is estimated, table by table, from counts in the MANIFEST or in tables' properties; no
+// table is opened for it.
 //
-//     tombstones a table's deletions, each with the mean size of its entries deleted their expected
-//     share of deeper levels, at most all bytes there hidden versions under a newer one in the same
-//     table overwritten all values of a table, at most the other bytes of deeper levels
+//     tombstones    a table's deletions, each with the mean size of its entries
+//     deleted       what they are expected to delete in deeper levels, at most all bytes there
+//     hidden        versions under a newer one in the same table
+//     overwritten   all values of a table, at most the remaining bytes of deeper levels
 //
 // No byte is counted twice: tables are visited from the newest level on, and bytes of deeper levels
 // that one table deletes or overwrites are not available to the next ones.

@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// A read needs a super-version and a reference to it, and must not take a lock for that. So each
-// thread has a slot (util/sync/thread_slots.h) in which the family leaves one reference:
+// A read needs a reference to a super-version, and must not take a lock for that. So each thread
+// has a slot (util/sync/thread_slots.h) in which the family keeps one reference for it:
 //
 //     slot holds        meaning
 //     a super-version   the thread may take it: Borrow exchanges it for kInUse
 //     kInUse            the thread is reading with it now; Return puts it back
 //     null              a newer one was installed (Scrape): take the newest under the DB mutex
 //
-// Installing a newer one empties all slots, and gives up the references in them. A thread that is
-// reading meanwhile finds its slot changed when it returns, and gives up the reference itself. So a
-// read that begins after an installation sees the new super-version, or a newer one.
+// Installing a newer one empties all slots, and releases the references in them. A thread that is
+// reading meanwhile finds its slot changed in Return, and releases the reference itself. So a read
+// that begins after an installation sees the new super-version, or a newer one.
 //
-// A memtable goes through these lists, always from the oldest end on:
+// A memtable moves through these lists, the oldest first:
 //
 //     mem_         takes writes
 //     immutables_  takes no more writes, waits to be flushed (DropFlushed)
 //     history_     flushed, kept only because max_write_buffer_size_to_maintain asks for it
 //     released_    only readers keep it alive: counted, not owned
 //
-// Changes first reserve the memory that they need, so that no list has lost a memtable when memory
-// runs out.
+// Changes first reserve the memory that they need, so that no memtable is lost if an allocation
+// fails.
 
 #include "db/column_family/column_family.h"
 
@@ -38,7 +38,7 @@ namespace varve {
 
 namespace {
 
-// Stored in a thread's slot while that thread reads; never dereferenced.
+// Value of a thread's slot while that thread reads; never dereferenced.
 char in_use_marker;
 void* const kInUse = &in_use_marker;
 
@@ -60,8 +60,7 @@ MemTableOptions MakeMemTableOptions(const ColumnFamilyOptions& options,
 
 ReadGuard::ReadGuard(ColumnFamily* family, const Snapshot* snapshot)
     : family_(family),
-      // A super-version of the past is shared by all threads, so it is counted and not borrowed
-      // from the thread's slot.
+      // A past super-version is not in the thread's slot, so a counted reference is needed.
       of_past_(snapshot != nullptr && family->keeps_past()),
       super_version_(of_past_ ? family->AcquireAt(snapshot) : family->Borrow()) {}
 
@@ -69,8 +68,8 @@ ReadGuard::~ReadGuard() {
   of_past_ ? (void)super_version_->Unref() : family_->Return(super_version_);
 }
 
-// The family has neither a memtable nor a super-version yet: SwitchMemTable and InstallSuperVersion
-// give it the first ones.
+// The family has no memtable and no super-version yet: the first calls of SwitchMemTable and
+// InstallSuperVersion set them.
 ColumnFamily::ColumnFamily(std::shared_ptr<FamilyVersions> versions,
                            std::shared_ptr<const ColumnFamilyOptions> options,
                            const FamilyEnvironment& env)
@@ -101,7 +100,7 @@ ColumnFamily::~ColumnFamily() VARVE_NO_THREAD_SAFETY_ANALYSIS {
   VARVE_ASSERT(running_compactions.empty() && flushes_running == 0);
   if (super_version_ != nullptr) super_version_->Unref();
   for (const auto& [limit, past] : past_) past->Unref();
-  // A dropped family's files are deleted with its last holder.
+  // The files of a dropped family become obsolete when its last holder releases it.
   if (dropped()) versions_->current.reset();
 }
 
@@ -110,7 +109,7 @@ void ColumnFamily::ReleaseSlot(void* super_version) {
 }
 
 void ColumnFamily::MarkDropped() {
-  // Writers look at the flag without a lock; the version set, under the mutex, at the other.
+  // Writers read the first flag without a lock; the version set reads the other under the mutex.
   dropped_.store(true, std::memory_order_release);
   versions_->dropped = true;
 }
@@ -138,7 +137,8 @@ std::shared_ptr<MemTable> ColumnFamily::NewMemTable(SequenceNumber earliest_seq)
   NoteKeyPrefix();
   MemTableOptions mem_options = MakeMemTableOptions(*options(), env_.write_buffer_manager);
   mem_options.expected_prefix = key_prefix_;
-  // Only where bytes decide equality may keys be compared behind a common prefix.
+  // Keys may be compared after a common prefix only if the comparator treats keys as equal exactly
+  // if their bytes are.
   mem_options.learns_prefix =
       !key_prefix_known_ && mem_options.rep->tells_prefix && BytesDecide(icmp().order());
   return MakeMemTable(mem_options, earliest_seq);
@@ -160,15 +160,16 @@ void ColumnFamily::RenewMemTable(bool is_read) VARVE_NO_THREAD_SAFETY_ANALYSIS {
     mem_ = NewMemTable(mem_->earliest_seq());
     return;
   }
-  // Entries that are replayed only to be flushed need no order until then, and no filter: a vector
-  // is appended to, and sorted once.
+  // Entries that are replayed only to be flushed need neither order nor filter until then, so they
+  // are appended to a vector that is sorted once.
   MemTableOptions mem_options = MakeMemTableOptions(*options(), env_.write_buffer_manager);
   mem_options.rep = &kVectorRep;
   mem_options.prefix_bloom_size_ratio = 0;
   mem_ = MakeMemTable(mem_options, mem_->earliest_seq());
 }
 
-// The prefix only becomes shorter from table to table, so it settles even if keys keep changing.
+// The prefix only becomes shorter from memtable to memtable, so it converges even if keys keep
+// changing.
 void ColumnFamily::NoteKeyPrefix() {
   std::string seen;
   if (mem_ == nullptr || !mem_->CommonPrefix(&seen)) return;
@@ -177,12 +178,12 @@ void ColumnFamily::NoteKeyPrefix() {
   key_prefix_known_ = true;
 }
 
-// A memtable compares keys faster behind their common prefix, which the first memtable of a family
-// has to learn from its own first keys. It is then still small, and is copied to one that knows the
-// prefix. A failure is logged and costs speed only.
+// A memtable compares keys faster after their common prefix. The first memtable of a family has to
+// learn it from its first keys; it is then still small, and is copied to one that knows the prefix.
+// A failure is logged, and only costs speed.
 void ColumnFamily::LearnKeyPrefix() {
   if (!ShouldLearnKeyPrefix()) return;
-  // Kept, since the member may be another memtable afterwards.
+  // A copy, since MoveToLearned may replace mem_.
   const std::shared_ptr<MemTable> mem = mem_;
   const Status s = Guarded([&] {
     env_.db_mutex.get()->AssertHeld();
@@ -194,7 +195,7 @@ void ColumnFamily::LearnKeyPrefix() {
     }
   });
   if (!s.ok()) LogWarn(env_.info_log, "[%s] %s", name_.c_str(), s.ToString().c_str());
-  // Either way the memtable does not ask again at once, also after a failure.
+  // In any case the memtable does not request this again at once.
   key_prefix_known_ ? mem->StopLearning() : mem->LearnLater();
 }
 
@@ -202,19 +203,19 @@ void ColumnFamily::MoveToLearned() {
   std::shared_ptr<MemTable> fresh = NewMemTable(mem_->earliest_seq());
   bool copied = false;
   const Status s = mem_->CopyTo(fresh.get(), &copied);
-  s.PermitUncheckedError();  // of a copy that is not used
+  s.PermitUncheckedError();  // the copy is not used then
   if (!copied) return;
-  // Room for the old memtable, beside all that the other lists may yet move there.
+  // Room for the old memtable, and for all memtables that the other lists may move there.
   released_.reserve(released_.size() + history_.size() + immutables_.size() + 2);
   Activate(&fresh);
   AddReleased(fresh);
 }
 
-// Requires the DB mutex and the commit path, except before there are readers; the analysis cannot
-// express that.
+// Requires the DB mutex and the commit path, except before there are readers, which the
+// thread-safety analysis cannot express.
 void ColumnFamily::Activate(std::shared_ptr<MemTable>* mem) VARVE_NO_THREAD_SAFETY_ANALYSIS {
-  // Readers get the fresh memtable first, and only then is the old one frozen: if the installation
-  // throws, the old one takes writes as before.
+  // The old memtable becomes immutable only after the installation: if that throws, it is written
+  // to as before.
   mem_.swap(*mem);
   try {
     if (super_version_ != nullptr) InstallSuperVersion();
@@ -229,9 +230,9 @@ void ColumnFamily::RenewEpochs() {
   for (ImmutableMemTable& imm : immutables_) imm.epoch_number = versions_->next_epoch_number++;
 }
 
-// Does first what may fail: room in all lists that the old memtable will pass through, the entry
-// in immutables_, and Activate. After Activate only numbers are set. An opening, which has
-// exclusive use of the family, has no mutex.
+// Does the steps that may fail first: it reserves room in all lists that the old memtable will move
+// through, adds it to immutables_, and calls Activate. Thread-safety analysis is off since an
+// opening, which has exclusive use of the family, holds no mutex.
 void ColumnFamily::SwitchMemTable(std::shared_ptr<MemTable> fresh,
                                   uint64_t log_number) VARVE_NO_THREAD_SAFETY_ANALYSIS {
   VARVE_ASSERT(fresh != nullptr && fresh->Empty());
@@ -239,11 +240,11 @@ void ColumnFamily::SwitchMemTable(std::shared_ptr<MemTable> fresh,
     mem_ = std::move(fresh);
     return;
   }
-  // From here to the end of its history, moving it needs no memory.
+  // After this, moving the memtable through the lists needs no memory.
   history_.reserve(history_.size() + immutables_.size() + 1);
   released_.reserve(released_.size() + history_.size() + immutables_.size() + 1);
   // The epoch is assigned now, because a table that is ingested while this memtable waits is newer
-  // than what it holds.
+  // than its entries.
   immutables_.push_back(ImmutableMemTable{mem_, versions_->next_epoch_number++});
   try {
     Activate(&fresh);
@@ -252,10 +253,10 @@ void ColumnFamily::SwitchMemTable(std::shared_ptr<MemTable> fresh,
     throw;
   }
   // After Activate `fresh` is the old memtable. Its entries are in logs below this number, which
-  // become unneeded with its flush.
+  // its flush makes obsolete.
   fresh->set_next_log_number(log_number);
   if (fresh->has_unlogged()) {
-    // A memtable does not know which of its writes had no log, so all of its numbers count.
+    // A memtable does not know which of its writes were unlogged, so all of its numbers count.
     unlogged_numbers_.Add(fresh->earliest_seq(), mem_->earliest_seq() - 1);
   }
   TrimHistory();
@@ -272,8 +273,8 @@ size_t ColumnFamily::unpicked_count() const {
 
 void ColumnFamily::DropFlushed(size_t n) {
   VARVE_ASSERT(n <= immutables_.size());
-  // The lists got their room at the switch, so nothing here can fail: the tables that replace these
-  // memtables are in force already.
+  // The switch has reserved room in the lists, so nothing here can fail: the tables are installed
+  // already.
   const bool keep = options()->max_write_buffer_size_to_maintain > 0;
   for (size_t i = 0; i < n; i++) {
     if (keep) {
@@ -289,8 +290,7 @@ void ColumnFamily::DropFlushed(size_t n) {
 void ColumnFamily::TrimHistory(bool all) {
   if (history_.empty()) return;
   const auto limit = static_cast<uint64_t>(options()->max_write_buffer_size_to_maintain);
-  // The limit is one for all memtables together, so a large active one leaves less room for
-  // history.
+  // The limit is for all memtables together, so a large active one leaves less room for history.
   uint64_t bytes = MemTableBytes() + HistoryBytes();
   while (!history_.empty() && (all || bytes > limit)) {
     bytes -= history_.front()->MemoryUsage();
@@ -300,7 +300,7 @@ void ColumnFamily::TrimHistory(bool all) {
 }
 
 void ColumnFamily::AddReleased(const std::shared_ptr<MemTable>& mem) {
-  // The list does not grow with the number of flushes, only with what readers keep alive.
+  // Expired entries are removed, so the list only grows with the memtables that readers keep alive.
   std::erase_if(released_, [](const auto& gone) { return gone.expired(); });
   released_.push_back(mem);
 }
@@ -327,8 +327,8 @@ size_t ColumnFamily::MemTableBytes() const {
 }
 
 uint64_t ColumnFamily::OldestLogNeeded(uint64_t current_log) const {
-  // A family with nothing in memory needs no old log, even if its own number is that of its last
-  // flush, long ago.
+  // A family without data in memory needs no old log, even if its log number is still that of its
+  // last flush.
   if (immutables_.empty() && mem_->Empty()) return current_log;
   return versions_->log_number;
 }
@@ -341,29 +341,28 @@ LevelShape ColumnFamily::ComputeShape() const {
     moment.now = static_cast<uint64_t>(now);
   }
   LevelShape shape = ComputeLevelShape(*versions_->current, *options(), moment);
-  // If max_open_files limits them, tables do not stay open.
+  // With a limit of open files, tables do not stay open, so none are to be opened.
   if (table_cache_->options().limited != nullptr) shape.due.unopened.clear();
   return shape;
 }
 
 void ColumnFamily::MeasureShape() {
   shape_ = ComputeShape();
-  // Some files may not be worth compacting before a snapshot is released: then a call of this
-  // function is asked for when that happens. If the snapshot was released between the measurement
-  // and the request, nobody will call, so the shape is measured again at once.
+  // Some files may not be worth compacting before a snapshot is released: await_snapshots then
+  // arranges another call. If it returns true, the snapshot was released meanwhile, so the shape is
+  // computed again at once.
   while (shape_.due.waits_for_snapshot != kMaxSequenceNumber && env_.await_snapshots != nullptr &&
          env_.await_snapshots(shape_.due.waits_for_snapshot)) {
     shape_ = ComputeShape();
   }
 }
 
-// Makes the new super-version, exchanges it for the old one, and makes readers drop their borrowed
-// references to that. Readers that use it go on until they release it.
+// Makes the new super-version, replaces the old one, and invalidates the references to that in
+// threads' slots. Readers that use the old one continue until they release it.
 void ColumnFamily::InstallSuperVersion() {
   VARVE_ASSERT(mem_ != nullptr && versions_->current != nullptr);
-  // Everything that needs memory comes before the exchange, so that a failure leaves readers with
-  // what they had. Readers search the newest memtable first, while the list here begins with the
-  // oldest.
+  // All allocations come before the replacement, so that a failure leaves the old super-version in
+  // place. Readers search the newest memtable first, while immutables_ begins with the oldest.
   std::vector<std::shared_ptr<MemTable>> immutables;
   immutables.reserve(immutables_.size());
   for (auto it = immutables_.rbegin(); it != immutables_.rend(); ++it)
@@ -377,22 +376,22 @@ void ColumnFamily::InstallSuperVersion() {
   super_version_ = new SuperVersion(number, mem_, std::move(immutables), versions_->current,
                                     std::move(cf_options), table_cache_, merger,
                                     versions_->full_history_ts_low, sequence_limit_);
-  // Nothing throws from here on. The DB mutex is held, and closing a table may take long, as its
-  // blocks leave the cache.
+  // Nothing throws from here on. Tables are not closed here, as the DB mutex is held and closing
+  // one may take long.
   const ObsoleteFileQueue::LeaveOpen leave_open;
   // The number is stored before the slots are emptied: an iterator that compares numbers must not
-  // believe an old super-version to be the newest when other threads cannot get that any more.
+  // take an old super-version for the newest when other threads cannot get it any more.
   super_version_number_.store(number, std::memory_order_release);
   slots_.Scrape();
   if (old != nullptr) old->Unref();
 }
 
-// The usual case is one exchange with the thread's slot. Only if a newer super-version was
-// installed since the thread's last read, the DB mutex is taken, once.
+// Usually this is one exchange with the thread's slot. The DB mutex is taken only if a newer
+// super-version was installed since the thread's last read.
 SuperVersion* ColumnFamily::Borrow() {
   void* p = slots_.Exchange(kInUse);
-  // kInUse means that the thread reads already: a merge operator or a comparator has called the
-  // database in turn. The inner read then takes a counted reference under the mutex.
+  // kInUse means that the thread is in a read already: a merge operator or a comparator has called
+  // the database. The inner read takes a counted reference under the mutex.
   if (p != nullptr && p != kInUse) return static_cast<SuperVersion*>(p);
   DbLock lock(env_.db_mutex.get());
   VARVE_ASSERT(super_version_ != nullptr);
@@ -401,15 +400,15 @@ SuperVersion* ColumnFamily::Borrow() {
 }
 
 void ColumnFamily::Return(SuperVersion* super_version) {
-  // The slot does not hold kInUse any more if a newer super-version was installed meanwhile.
+  // If a newer super-version was installed meanwhile, the slot does not hold kInUse any more.
   if (!slots_.CompareExchange(kInUse, super_version)) super_version->Unref();
 }
 
 SuperVersion* ColumnFamily::AcquireAt(const Snapshot* snapshot) {
   if (snapshot != nullptr && keeps_past()) {
     DbLock lock(env_.db_mutex.get());
-    // The first super-version whose limit is not below the snapshot shows it. Older ones lack
-    // entries, newer ones may have lost some.
+    // The first super-version whose limit is at or above the snapshot shows it. Older ones lack
+    // entries of the snapshot, and newer ones may have lost some.
     const auto past = past_.lower_bound(snapshot->GetSequenceNumber());
     if (past != past_.end()) {
       past->second->Ref();
@@ -419,20 +418,20 @@ SuperVersion* ColumnFamily::AcquireAt(const Snapshot* snapshot) {
   return AcquireSuperVersion();
 }
 
-// past_ maps the limit of each super-version that is kept to it. A snapshot is served by the first
-// one whose limit is not below it (AcquireAt), so one that no snapshot falls to is released.
+// Each snapshot is served by the first kept super-version whose limit is at or above it
+// (AcquireAt); those that serve no snapshot are released.
 void ColumnFamily::KeepPast(const std::vector<SequenceNumber>& snapshots) {
   if (super_version_ != nullptr && !snapshots.empty()) {
     SuperVersion*& place = past_[super_version_->sequence_limit()];
     super_version_->Ref();
-    // It shows the same moment, with memtables that have been switched since.
+    // A kept one with the same limit shows the same state, with memtables from before a switch.
     if (place != nullptr) place->Unref();
     place = super_version_;
   }
   SequenceNumber from = 0;
   for (auto it = past_.begin(); it != past_.end();) {
     const SequenceNumber limit = it->first;
-    // Each super-version serves the snapshots above the limit before it, up to its own.
+    // A super-version serves the snapshots above the previous limit, up to its own.
     const bool needed = std::ranges::any_of(
         snapshots, [&](SequenceNumber held) { return from <= held && held <= limit; });
     from = limit + 1;
@@ -443,7 +442,7 @@ void ColumnFamily::KeepPast(const std::vector<SequenceNumber>& snapshots) {
 }
 
 SuperVersion* ColumnFamily::AcquireSuperVersion() {
-  // Uses the thread's slot, so that short-lived iterators do not contend for the DB mutex.
+  // Borrows from the thread's slot, so that short-lived iterators do not contend for the DB mutex.
   SuperVersion* const super_version = Borrow();
   super_version->Ref();
   Return(super_version);
@@ -494,7 +493,7 @@ void ColumnFamilySet::Add(std::shared_ptr<ColumnFamily> family) {
 void ColumnFamilySet::Remove(uint32_t id) {
   MutexLock lock(&mu_);
   VARVE_ASSERT(id != 0);
-  // The count changes with the set, in one hold of the lock: see removals() for who compares it.
+  // Both change in one hold of the lock, for callers that compare removals().
   by_id_.erase(id);
   removals_.fetch_add(1, std::memory_order_release);
 }
@@ -522,16 +521,16 @@ MemTable* ColumnFamilySet::Find(uint32_t column_family) {
   ColumnFamily* family = FindById(column_family);
   if (family == nullptr || family->dropped()) return nullptr;
   if (family->mem()->NeedsAttention() || family->TooManyRangeDeletions()) {
-    // The write that meets a full memtable still goes into it. The flag makes a later one switch
-    // it.
+    // The current write is still inserted into the full memtable. The flag makes a later write
+    // switch it.
     full_.store(true, std::memory_order_relaxed);
   }
   return family->mem();
 }
 
 const Comparator* ColumnFamilySet::ComparatorOf(uint32_t column_family) {
-  // The default family is never removed, so its comparator needs no lock; nearly all keys are its
-  // own.
+  // The default family, to which most keys belong, is never removed, so its comparator needs no
+  // lock.
   VARVE_ASSERT(default_ != nullptr);
   if (column_family == 0) return default_->user_comparator();
   MutexLock lock(&mu_);
@@ -560,12 +559,11 @@ Status ColumnFamilySet::CheckRangeDeletions(uint32_t column_family) {
                               "its table_factory makes tables that cannot hold range deletions");
 }
 
-// The log number is read while logs are replayed, when no thread changes it.
+// Thread-safety analysis is off since no other thread changes the log number during a replay.
 bool ColumnFamilySet::IsAlreadyInTables(uint32_t column_family) VARVE_NO_THREAD_SAFETY_ANALYSIS {
   if (replayed_log_ == 0) return false;
   ColumnFamily* family = FindById(column_family);
-  // An unknown family was dropped after the log was written: its entries are to be left out like
-  // those that tables have.
+  // An unknown family was dropped after the log was written, so its entries are skipped.
   return family == nullptr || replayed_log_ < family->versions()->log_number;
 }
 

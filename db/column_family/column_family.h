@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// A column family at run time: its memtables, its current tables, its options, and the
+// A column family of an open database: its memtables, its current tables, its options, and the
 // super-version through which readers see all three.
 
 #include <atomic>
@@ -32,13 +32,14 @@ namespace varve {
 struct CompactionPlan;
 class ColumnFamily;
 
-// Borrows the thread's cached super-version for one read; the destructor returns it to its slot.
+// Borrows the thread's cached super-version for one read; the destructor returns it to the thread's
+// slot.
 //
-// Thread safety: none; made, used and destroyed in one thread, which does not have the DB mutex.
-// Lifetime: the family must outlive it.
+// Thread safety: none; must be made, used and destroyed on one thread, without the DB mutex held.
+// The family must outlive it.
 class ReadGuard {
  public:
-  // Pins the super-version that shows `snapshot`, or the newest one if that is null.
+  // Pins the super-version that shows `snapshot`, or the newest one if `snapshot` is null.
   explicit ReadGuard(ColumnFamily* family, const Snapshot* snapshot = nullptr);
   ~ReadGuard();
   ReadGuard(const ReadGuard&) = delete;
@@ -52,45 +53,47 @@ class ReadGuard {
   SuperVersion* const super_version_;
 };
 
-// Holds everything of the database that a family needs.
+// The parts of the database that a family needs.
 struct FamilyEnvironment {
-  // Shares ownership of everything else here: handles and iterators may be destroyed last.
+  // Shares ownership of everything that the other members refer to, since handles and iterators may
+  // be destroyed last.
   std::shared_ptr<DbMutex> db_mutex;
   VersionSet* versions = nullptr;
-  // Returns the newest state that does not change; may wait for insertions in progress.
+  // Returns the newest sequence number up to which all entries are inserted; may wait for
+  // insertions in progress.
   std::function<SequenceNumber()> stable_sequence;
   std::function<bool(const Snapshot*)> holds_snapshot;
-  // Returns the oldest snapshot held by users; kMaxSequenceNumber if there is none.
+  // Returns the sequence number of the oldest snapshot, or kMaxSequenceNumber if there is none.
   std::function<SequenceNumber()> oldest_snapshot;
-  // Returns true if no snapshot is older than the sequence number. Otherwise asks for a call of
-  // MeasureShape when that is so.
+  // Returns true if no snapshot is older than the sequence number. Otherwise arranges that
+  // MeasureShape is called when that is so.
   std::function<bool(SequenceNumber)> await_snapshots;
-  // Shared by each memtable, too: a value pinned there may be released last of all.
+  // Also shared by each memtable, since a value pinned in one may be released last.
   std::shared_ptr<WriteBufferManager> write_buffer_manager;
-  TableCacheOptions table_cache;  // the family fills in cf_options and icmp
+  TableCacheOptions table_cache;  // the family sets icmp, cf_options and family_id
   SystemClock* clock = nullptr;
   Logger* info_log = nullptr;  // passed to merge operators
   ReferenceCounts* references = nullptr;
-  // Called as a user's handle begins to be destroyed. Does not throw.
+  // Called when the destruction of a user's handle begins. Must not throw.
   std::function<void(ColumnFamilyHandle*)> handle_deletion;
   QueryTrace* query_trace = nullptr;
 };
 
-// A memtable that takes no more writes and waits to be flushed to L0.
+// A memtable that is not written to any more and waits to be flushed to L0.
 struct ImmutableMemTable {
   std::shared_ptr<MemTable> mem;
-  // Epoch of the table that it becomes, assigned at the switch: a table that is added to L0 later,
-  // before this one is flushed, is newer.
+  // Epoch of the table that a flush makes of it. It is assigned at the switch, since a table that
+  // is added to L0 before this memtable is flushed is newer.
   uint64_t epoch_number = kUnknownEpochNumber;
-  bool picked = false;  // true: a running flush has it
+  bool picked = false;  // a running flush has picked it
   // Number of running ingestions whose tables are newer than this memtable and older than the next
   // one. While it is not 0, no flush may write the two into one table.
   int ends_table = 0;
 };
 
 // Locking: the active memtable is replaced only while the commit path is held exclusively *and* the
-// DB mutex is held, so either is enough to read it. An opening has exclusive use of its families,
-// and holds neither. Ownership: shared by the family set, handles and iterators.
+// DB mutex is held, so either is sufficient to read it. An opening has exclusive use of its
+// families, and holds neither. Ownership: shared by the family set, handles, iterators and jobs.
 class ColumnFamily final : public SuperVersionSource,
                            public std::enable_shared_from_this<ColumnFamily> {
  public:
@@ -100,130 +103,134 @@ class ColumnFamily final : public SuperVersionSource,
 
   uint32_t id() const { return id_; }
   const std::string& name() const { return name_; }
-  // Returns the name of the merge operator that the family was opened with last, or that its
-  // options had when RocksDB wrote them; empty if unknown. This opening does not change it.
+  // Returns the name of the merge operator that the family had before this opening, or "" if it is
+  // not known.
   const std::string& remembered_merge_operator() const { return remembered_merge_operator_; }
   const InternalKeyComparator& icmp() const { return *versions_->icmp; }
   const Comparator* user_comparator() const { return versions_->icmp->user_comparator(); }
   FamilyVersions* versions() const { return versions_.get(); }
   const TablePathsRef& shared_table_paths() const { return versions_->paths; }
   const TablePaths& table_paths() const { return *versions_->paths; }
-  // Identifies the family's database, as each has one mutex.
+  // Returns the DB mutex, which also identifies the family's database.
   const Mutex* db_mutex() const { return env_.db_mutex.get(); }
-  // Changes of options do not affect this.
+  // Returns true if the family has a merge operator, which SetOptions cannot change.
   bool has_merge_operator() const { return has_merge_operator_; }
-  // False: the family's tables cannot hold range deletions.
+  // Returns false if the family's tables cannot have range deletions.
   bool takes_range_deletions() const { return takes_range_deletions_; }
-  // Returns the value of the current options.
+  // Returns the option's current value, without a lock.
   size_t max_successive_merges() const {
     return max_successive_merges_.load(std::memory_order_relaxed);
   }
   bool dropped() const { return dropped_.load(std::memory_order_acquire); }
   void MarkDropped() VARVE_REQUIRES(kDbMutex);
 
-  // --- Options: immutable snapshots, replaced as a whole under the DB mutex.
+  // --- Options are immutable objects, which are replaced as a whole under the DB mutex.
   std::shared_ptr<const ColumnFamilyOptions> options() const;  // any thread
-  // Replaces the options. The options in force are derived from those that were set: a later change
-  // of one option starts from the others as they were set, not as they were adapted.
+  // Replaces the options. `options` are the effective ones, adapted from those that were set,
+  // `as_set`; a later change of one option starts from the latter.
   void SetOptions(std::shared_ptr<const ColumnFamilyOptions> options,
                   std::shared_ptr<const ColumnFamilyOptions> as_set);
-  // Returns the options as given to the opening or set since. Any thread.
+  // Returns the options as they were passed to the opening or set since. Thread-safe.
   std::shared_ptr<const ColumnFamilyOptions> options_as_set() const;
 
   // --- Memtables
   MemTable* mem() const { return mem_.get(); }                          // commit path or DB mutex
   const std::shared_ptr<MemTable>& shared_mem() const { return mem_; }  // guarded like mem()
+  // Makes an empty memtable with the current options, for entries from that sequence number on.
   std::shared_ptr<MemTable> NewMemTable(SequenceNumber earliest_seq);
-  // Replaces the active memtable, which must be empty, before there are readers. With `is_read`,
-  // the new one is as NewMemTable makes it; otherwise it takes entries faster, but is only flushed
-  // and not read.
+  // Replaces the active memtable, which must be empty, before there are readers. With `is_read` by
+  // one of NewMemTable; otherwise by one with faster inserts, which must only be flushed and not
+  // read.
   void RenewMemTable(bool is_read);
-  // Freezes the active memtable and replaces it by `fresh`, also for readers if there are any yet.
-  // Requires commit path and DB mutex. `log_number` is the log with the fresh memtable's writes. If
-  // it throws, nothing has changed.
+  // Makes the active memtable immutable and replaces it by `fresh`, also for readers. The first
+  // call sets the first memtable. Requires the commit path and the DB mutex. `log_number` is the
+  // log with the fresh memtable's writes. If it throws, nothing has changed.
   void SwitchMemTable(std::shared_ptr<MemTable> fresh, uint64_t log_number);
-  // Makes the tables of all immutable memtables newer than any table of the tree. For a family
-  // whose memtables were filled while another process added tables.
+  // Assigns new epochs to all immutable memtables, so that their tables are newer than all tables
+  // of the tree. Used by a promotion, as another process has added tables meanwhile.
   void RenewEpochs() VARVE_REQUIRES(kDbMutex);
-  // True if the active memtable knows the common prefix of its keys, which was unknown when it was
-  // made.
+  // Returns true if the active memtable has learned the common prefix of its keys, so that
+  // LearnKeyPrefix should be called.
   bool ShouldLearnKeyPrefix() const { return mem_->ShouldTellPrefix() && !dropped(); }
   // Replaces the active memtable, also for readers, by a copy that compares keys after their common
-  // prefix. Requires commit path and DB mutex. Keeps the old one if memory is out, or if nothing
-  // would be gained.
+  // prefix. Requires the commit path and the DB mutex. Keeps the old one if an allocation fails, or
+  // there is no common prefix.
   void LearnKeyPrefix() VARVE_REQUIRES(kDbMutex);
-  // Returns the immutables, oldest first.
+  // Returns the immutable memtables, oldest first.
   std::deque<ImmutableMemTable>& immutables() VARVE_REQUIRES(kDbMutex) { return immutables_; }
   int unflushed_count() const VARVE_REQUIRES(kDbMutex) {
     return static_cast<int>(immutables_.size());
   }
   // Returns the number of immutables that no running flush has picked.
   size_t unpicked_count() const VARVE_REQUIRES(kDbMutex);
-  // Drops the oldest `n` immutables, which are in tables now; keeps as many of them as history as
-  // max_write_buffer_size_to_maintain asks for. Does not throw, as the tables are in force.
+  // Drops the oldest `n` immutable memtables, which are in tables now; keeps them as history up to
+  // max_write_buffer_size_to_maintain. Does not throw, as the tables are installed already.
   void DropFlushed(size_t n) VARVE_REQUIRES(kDbMutex);
-  // Returns flushed memtables that are kept, oldest first, for properties that count them. No read
-  // and no conflict check of a transaction uses them: all find the same entries in tables.
+  // Returns flushed memtables that are kept, oldest first. They are only counted by properties:
+  // reads and conflict checks use the tables.
   const std::vector<std::shared_ptr<MemTable>>& history() const VARVE_REQUIRES(kDbMutex) {
     return history_;
   }
-  // Releases the oldest history as far as all memtables together exceed what is to be kept, or all
-  // of it.
+  // Releases the oldest history while all memtables together exceed
+  // max_write_buffer_size_to_maintain, or all of it.
   void TrimHistory(bool all = false) VARVE_REQUIRES(kDbMutex);
   size_t MemTableBytes() const VARVE_REQUIRES(kDbMutex);  // bytes of active and immutable memtables
   size_t HistoryBytes() const VARVE_REQUIRES(kDbMutex);
-  // Returns the bytes of other memtables that still exist because readers have old super-versions.
+  // Returns the bytes of memtables that exist only because readers pin old super-versions.
   size_t PinnedMemTableBytes() VARVE_REQUIRES(kDbMutex);
-  // True if the active memtable has memtable_max_range_deletions. Requires commit path or DB mutex.
+  // Returns true if the active memtable has memtable_max_range_deletions or more. Requires the
+  // commit path or the DB mutex.
   bool TooManyRangeDeletions() const {
     const uint32_t most = max_range_deletions_.load(std::memory_order_relaxed);
     return most != 0 && mem_->range_deletion_count() >= most;
   }
-  // Notes that an ingestion has put entries with these sequence numbers into tables, and into no
-  // log.
+  // Records that an ingestion has added entries with these sequence numbers, which are in no log.
   void NoteUnlogged(SequenceNumber first, SequenceNumber last) VARVE_REQUIRES(kDbMutex) {
     unlogged_numbers_.Add(first, last);
   }
-  // True if the family may have, or may have had, entries with such a number that are in no log.
-  // Includes the logged writes of a memtable that has others, too. Does not know of earlier
-  // openings.
+  // Returns true if the family may have, or may have had, unlogged entries with one of these
+  // sequence numbers. All numbers of a memtable with unlogged writes count. Earlier openings are
+  // not known.
   bool MayHaveUnlogged(SequenceNumber first, SequenceNumber last) const VARVE_REQUIRES(kDbMutex);
-  // Returns the oldest log with updates of this family that are not in tables.
+  // Returns the number of the oldest log with updates of this family that are not in tables;
+  // `current_log` if there are none.
   uint64_t OldestLogNeeded(uint64_t current_log) const VARVE_REQUIRES(kDbMutex);
 
-  // --- Versions. Shows the current memtables, version and options to new readers, and measures the
-  // shape anew. If it throws, readers continue with what they had: the same data, as long as the
-  // active memtable is the same.
+  // --- Versions. Makes the current memtables, version and options visible to new readers, and
+  // recomputes the shape. If it throws, readers continue with the old super-version, which has the
+  // same data as long as the active memtable is the same.
   void InstallSuperVersion() VARVE_REQUIRES(kDbMutex);
-  // Sets the limit of super-versions installed from now on.
+  // Sets the sequence limit of super-versions installed from now on.
   void set_sequence_limit(SequenceNumber limit) VARVE_REQUIRES(kDbMutex) {
     sequence_limit_ = limit;
   }
   const VersionRef& current() const VARVE_REQUIRES(kDbMutex) { return versions_->current; }
   const LevelShape& shape() const VARVE_REQUIRES(kDbMutex) { return shape_; }
-  // Computes the current shape, considering files that are marked or being compacted.
+  // Returns the current shape: scores and due files of the levels, considering files that are
+  // marked or being compacted.
   LevelShape ComputeShape() const VARVE_REQUIRES(kDbMutex);
-  // Measures the shape anew, because time has passed or snapshots were released.
+  // Recomputes shape(), because time has passed or snapshots were released.
   void MeasureShape() VARVE_REQUIRES(kDbMutex);
   TableCache* table_cache() const { return table_cache_.get(); }
   const std::shared_ptr<TableCache>& shared_table_cache() const { return table_cache_; }
 
   // --- Readers. Borrow returns the newest super-version for one short read of this thread, which
-  // must give it back with Return, in the same thread. Both must be called without the DB mutex.
+  // must pass it to Return. Both must be called without the DB mutex.
   SuperVersion* Borrow();
   void Return(SuperVersion* super_version);
-  SuperVersion* AcquireSuperVersion() override;  // has a reference; call Unref
-  // Returns the super-version that shows the snapshot; null: the newest. Adds a reference.
+  SuperVersion* AcquireSuperVersion() override;  // adds a reference; call Unref
+  // Returns the super-version that shows the snapshot, or the newest one if it is null. Adds a
+  // reference.
   SuperVersion* AcquireAt(const Snapshot* snapshot);
   bool keeps_past() const { return keeps_past_.load(std::memory_order_acquire); }
-  // Keeps the super-version, which a newer one is about to replace, for the existing snapshots; and
-  // releases those that none of `snapshots`, ascending, needs any more. Used for a database that
-  // another process writes, whose tables keep nothing for snapshots here.
+  // Keeps the current super-version, which is about to be replaced, for the existing snapshots, and
+  // releases kept ones that none of `snapshots`, which ascend, needs. Used by secondaries, since
+  // the primary's compactions do not know their snapshots.
   void KeepPast(const std::vector<SequenceNumber>& snapshots) VARVE_REQUIRES(kDbMutex);
   SequenceNumber VisibleSequence() override;
   bool Holds(const Snapshot* snapshot) const override { return env_.holds_snapshot(snapshot); }
   ReferenceCounts* references() override { return env_.references; }
-  // To be called as a user's handle begins to be destroyed.
+  // Must be called when the destruction of a user's handle begins.
   void TellHandleDeletion(ColumnFamilyHandle* handle) {
     if (env_.handle_deletion) env_.handle_deletion(handle);
   }
@@ -231,35 +238,36 @@ class ColumnFamily final : public SuperVersionSource,
     return super_version_number_.load(std::memory_order_acquire);
   }
 
-  // Returns the newest sequence number in files that were, or are about to be, deleted because of
-  // their contents. Never decreases.
+  // Returns the newest sequence number in files that were, or are about to be, deleted with entries
+  // that no tombstone deletes (DeleteFilesInRanges). Conflict checks use it. Never decreases.
   SequenceNumber newest_dropped_with_files() const {
     return newest_dropped_with_files_.load(std::memory_order_acquire);
   }
-  // Must be called before an edit that deletes such a file, with its largest sequence number.
+  // Must be called with the largest sequence number of such a file before the edit that deletes it.
   void NoteDroppedWithFiles(SequenceNumber largest) VARVE_REQUIRES(kDbMutex) {
     if (largest <= newest_dropped_with_files()) return;
     newest_dropped_with_files_.store(largest, std::memory_order_release);
   }
 
-  // Returns the ranges where tables were ingested recently.
+  // Returns the ranges of recently ingested tables.
   IngestedRanges& ingested_ranges() { return ingested_ranges_; }
 
   // --- Scheduling state.
   bool flush_requested VARVE_GUARDED_BY(kDbMutex) = false;  // requested and not picked yet
-  // Number of running flushes. Each has picked other immutables; they are installed in order.
+  // Number of running flushes. Each has picked different memtables; their tables are installed in
+  // order.
   int flushes_running VARVE_GUARDED_BY(kDbMutex) = 0;
   bool compaction_queued VARVE_GUARDED_BY(kDbMutex) = false;
   std::vector<const CompactionPlan*> running_compactions VARVE_GUARDED_BY(kDbMutex);
   WriteStallCondition stall_condition VARVE_GUARDED_BY(kDbMutex) = WriteStallCondition::kNormal;
   WriteStallCause stall_cause VARVE_GUARDED_BY(kDbMutex) = WriteStallCause::kNone;
   StallCounts stall_counts VARVE_GUARDED_BY(kDbMutex);
-  // Level at which an automatic compaction failed, with no success since; -1: none.
+  // Start level of an automatic compaction that has failed, with no success since; -1: none.
   int failed_compaction_level VARVE_GUARDED_BY(kDbMutex) = -1;
   FamilyWork work VARVE_GUARDED_BY(kDbMutex);  // since the opening, or ResetStats
 
  private:
-  // Releases the reference that a thread's slot has (slots_).
+  // Releases the reference in a thread's slot (slots_).
   static void ReleaseSlot(void* super_version);
 
   const uint32_t id_;
@@ -272,18 +280,20 @@ class ColumnFamily final : public SuperVersionSource,
   const bool has_merge_operator_;
   const bool takes_range_deletions_;
   std::shared_ptr<TableCache> table_cache_;
-  // Writers read it before they check the family; set once under the DB mutex.
+  // Set once under the DB mutex; writers read it without a lock.
   std::atomic<bool> dropped_{false};
 
   mutable Mutex options_mu_{lock_ranks::kFamilyOptions};
   std::shared_ptr<const ColumnFamilyOptions> options_ VARVE_GUARDED_BY(options_mu_);
   std::shared_ptr<const ColumnFamilyOptions> options_as_set_ VARVE_GUARDED_BY(options_mu_);
 
-  // Learns from the active memtable the common prefix of keys that the next one will expect.
+  // Updates key_prefix_ from the active memtable's keys, for the next memtable.
   void NoteKeyPrefix();
+  // Replaces the active memtable by a copy that knows key_prefix_, unless copying is not
+  // worthwhile.
   void MoveToLearned() VARVE_REQUIRES(kDbMutex);
-  // Makes *mem the active memtable, also for readers, and freezes the former one, to which *mem
-  // points afterwards. If it throws, nothing has changed.
+  // Makes *mem the active memtable, also for readers, and the former one, to which *mem points
+  // afterwards, immutable. If it throws, nothing has changed.
   void Activate(std::shared_ptr<MemTable>* mem);
   std::shared_ptr<MemTable> MakeMemTable(const MemTableOptions& mem_options,
                                          SequenceNumber earliest_seq);
@@ -298,33 +308,34 @@ class ColumnFamily final : public SuperVersionSource,
 
   std::deque<ImmutableMemTable> immutables_ VARVE_GUARDED_BY(kDbMutex);
   std::vector<std::shared_ptr<MemTable>> history_ VARVE_GUARDED_BY(kDbMutex);
-  // Sequence numbers of which some may be in no log, outside of the active memtable: a switch adds
-  // those of the memtable that was active, if it has unlogged writes.
+  // Sequence numbers that may be unlogged, except those of the active memtable: a switch adds those
+  // of the memtable that was active if it has unlogged writes.
   UnloggedNumbers unlogged_numbers_ VARVE_GUARDED_BY(kDbMutex);
-  // Memtables dropped from the two lists above; some still exist. Both vectors have capacity for
-  // all that may be added.
+  // Memtables that were dropped from the two lists above, of which readers may still hold some.
+  // Both vectors have capacity for all memtables that may be added.
   std::vector<std::weak_ptr<const MemTable>> released_ VARVE_GUARDED_BY(kDbMutex);
-  // Copies from the current options, as writers read them without the options' lock.
+  // Copies of current options, which writers read without options_mu_.
   std::atomic<uint32_t> max_range_deletions_;
   std::atomic<size_t> max_successive_merges_;
 
   SuperVersion* super_version_ VARVE_GUARDED_BY(kDbMutex) = nullptr;  // has one reference
   SequenceNumber sequence_limit_ VARVE_GUARDED_BY(kDbMutex) = kMaxSequenceNumber;
-  // Keyed by their limits, with a reference each. The flag, stored with release, says if there are
-  // any.
+  // Super-versions kept by KeepPast, by their sequence limits, with a reference each. The flag,
+  // stored with release, is true if there are any.
   std::map<SequenceNumber, SuperVersion*> past_ VARVE_GUARDED_BY(kDbMutex);
   std::atomic<bool> keeps_past_{false};
-  // Tells holders of an old super-version that a newer one exists; stored with release.
+  // Number of the newest super-version, by which holders of an older one recognize that; stored
+  // with release.
   std::atomic<uint64_t> super_version_number_{0};
   ThreadSlots slots_;
   LevelShape shape_ VARVE_GUARDED_BY(kDbMutex);
 };
 
-// The handle that users get. Keeps the family alive, even after it was dropped or the database was
-// closed. Its methods may be called from any thread.
+// The handle of users. Keeps the family alive, even after it was dropped or the database was
+// closed. Thread-safe.
 class ColumnFamilyHandleImpl final : public ColumnFamilyHandle {
  public:
-  // `counted`: true for a user's handle.
+  // `counted` is true for a user's handle, which Close and listeners know of.
   explicit ColumnFamilyHandleImpl(std::shared_ptr<ColumnFamily> family, bool counted = true);
   ~ColumnFamilyHandleImpl() override;
   const std::string& GetName() const override;
@@ -337,7 +348,8 @@ class ColumnFamilyHandleImpl final : public ColumnFamilyHandle {
 
  private:
   const std::shared_ptr<ColumnFamily> family_;
-  const Mutex* const db_mutex_;  // the family's; stored here to save look-ups a cache line
+  // the family's; stored here so that look-ups touch one cache line less
+  const Mutex* const db_mutex_;
   const bool counted_;
 };
 
@@ -352,9 +364,9 @@ class ColumnFamilySet final : public MemTableResolver {
   void Remove(uint32_t id);
   // Must be called at the end, as families share the ownership of what owns this set.
   void Clear();
-  // Returns how many families were removed so far. Any thread. It lets a caller detect that a
-  // family was dropped between a look-up and its use: the number is read before the look-up, and
-  // compared on the commit path.
+  // Returns how many families were removed so far. Thread-safe. A caller can detect that a family
+  // was dropped between its look-up and its use: it reads the number before the look-up, and
+  // compares it on the commit path.
   uint64_t removals() const { return removals_.load(std::memory_order_acquire); }
   ColumnFamily* FindById(uint32_t id) const;
   ColumnFamily* FindByName(const std::string& name) const;
@@ -366,12 +378,13 @@ class ColumnFamilySet final : public MemTableResolver {
   bool HasMergeOperator(uint32_t column_family) override;
   Status CheckRangeDeletions(uint32_t column_family) override;
   bool IsAlreadyInTables(uint32_t column_family) override;
-  // Returns true once after a Find that met a memtable that needs attention, usually a full one.
+  // Returns true, and resets the flag, if Find has found a memtable that needs attention, usually a
+  // full one.
   bool TakeFullFlag() {
     return full_.load(std::memory_order_relaxed) &&
            full_.exchange(false, std::memory_order_relaxed);
   }
-  // Sets the number of the log that is being replayed; 0: none.
+  // Sets the number of the log that is being replayed, or 0 for none.
   void set_replayed_log(uint64_t number) { replayed_log_ = number; }
 
  private:
@@ -381,7 +394,7 @@ class ColumnFamilySet final : public MemTableResolver {
   ColumnFamily* default_ = nullptr;
   uint64_t replayed_log_ = 0;
   std::atomic<uint64_t> removals_{0};
-  // Only a hint; the reader of the flag takes the DB mutex.
+  // Only a hint: whoever reads it then checks under the DB mutex.
   std::atomic<bool> full_{false};
 };
 

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Counts the background work for one column family since the database was opened, for users.
+// Counts the background work for one column family, for properties and reports.
 //
-// Counters only grow; a text about an interval subtracts an earlier reading (FamilyReading) from
-// the present one. ResetStats sets them to zero. All bytes are those of files as they were written,
-// after compression; micros are wall-clock time of the jobs, so jobs that run side by side count
-// twice.
+// Counters grow from the opening, or the last ResetStats, on; a report about an interval subtracts
+// an earlier reading (FamilyReading). Bytes are those of files, after compression; micros are the
+// wall-clock times of jobs, so concurrent jobs count twice.
 
 #include <cstddef>
 #include <cstdint>
@@ -16,16 +15,16 @@
 
 namespace varve {
 
-// Counts what was written into one level, including flushes into L0.
+// Counts the work that wrote into one level, including flushes into L0.
 struct LevelWork {
-  // Inputs of jobs lie above the level that they write into, or in it.
+  // Inputs of a job are above the level that it writes into, or in it.
   uint64_t bytes_read_above = 0;     // bytes of inputs from levels above
   uint64_t bytes_read_at_level = 0;  // bytes of inputs in the level
   uint64_t bytes_written = 0;        // of tables
   uint64_t blob_bytes_read = 0;      // of values in blob files
   uint64_t blob_bytes_written = 0;   // of blob files
-  // Trivial moves write nothing, so they are counted apart.
-  uint64_t bytes_moved = 0;  // moved to the level by an edit alone
+  // Trivial moves write nothing, so they are counted separately.
+  uint64_t bytes_moved = 0;  // bytes of tables moved to the level
   uint64_t micros = 0;
   uint64_t cpu_micros = 0;  // time of compactions only
   // Number of jobs that wrote into the level.
@@ -48,7 +47,7 @@ struct LevelWork {
     entries_in += other.entries_in;
     entries_dropped += other.entries_dropped;
   }
-  // Takes away what an earlier reading of the same counts had.
+  // Subtracts an earlier reading of the same counts.
   void Subtract(const LevelWork& earlier) {
     VARVE_ASSERT(count >= earlier.count && bytes_written >= earlier.bytes_written);
     bytes_read_above -= earlier.bytes_read_above;
@@ -68,19 +67,19 @@ struct LevelWork {
 // Counts the files that IngestExternalFile added.
 struct IngestedFiles {
   uint64_t files = 0;
-  // Files that went into L0, because something there or in memory overlapped them.
+  // Files that were placed in L0.
   uint64_t l0_files = 0;
   uint64_t bytes = 0;
   uint64_t entries = 0;
 };
 
-// The figures that were counted when a text about the family was last made.
+// The counts when the last report about the family was made.
 struct FamilyReading {
-  uint64_t micros = 0;  // Monotonic time; 0: no text was made yet.
+  uint64_t micros = 0;  // Monotonic time; 0: there was no report.
   LevelWork work;       // The sum of all levels.
   uint64_t flush_bytes = 0;
   IngestedFiles ingested;
-  // Writes that were delayed or stopped.
+  // Number of times that the family entered a stall condition.
   uint64_t stalls = 0;
 };
 
@@ -92,7 +91,7 @@ struct FamilyWork {
   uint64_t flushes = 0;
   uint64_t flush_bytes = 0;
   IngestedFiles ingested;
-  // The counts at the last text, at which the next interval begins.
+  // The counts at the last report, where the next interval begins.
   FamilyReading reported;
 
   // Returns the counts of a level, adding levels as needed.
@@ -102,7 +101,7 @@ struct FamilyWork {
     if (levels.size() <= at) levels.resize(at + 1);
     return levels[at];
   }
-  // Counts one ingested file, and the level that it was placed in.
+  // Counts one ingested file that was placed in `level`.
   void CountIngested(int level, uint64_t bytes, uint64_t entries) {
     ingested.files++;
     if (level == 0) ingested.l0_files++;

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Stores where tables were ingested recently, and since when readers have them, for transactions
-// that check if a key has changed: the entries of such a table may have a sequence number assigned
-// long before, or none.
+// IngestedRanges stores the key ranges of recently ingested tables, and the sequence numbers at
+// which these became visible, for conflict checks of transactions.
 //
-// A conflict check compares the newest sequence number of a key with the number since which it must
-// be unchanged. The entries of an ingested table do not tell when readers got them, so a table with
-// old numbers would change a key unnoticed. Here each ingestion leaves its range, and the number at
-// which readers had the table; a key in the range counts as changed then.
+// A conflict check compares the newest sequence number of a key with the one since which it must be
+// unchanged. But the entries of an ingested table may have older sequence numbers, or 0, so the
+// check would not notice them. So each ingestion adds its range and the sequence number at which
+// its tables became visible; a key in the range counts as changed then.
 //
 //      ranges_      [a .. c] seen from 70     [p .. z] seen from 85        the newest 64
 //      everywhere_  64: older ones, forgotten; every key counts as changed at 64
@@ -30,20 +29,20 @@
 
 namespace varve {
 
-// Thread safety: all methods may be called from any thread.
+// Thread-safe.
 class IngestedRanges {
  public:
   explicit IngestedRanges(const InternalKeyComparator* icmp) : icmp_(icmp) {}
   IngestedRanges(const IngestedRanges&) = delete;
   IngestedRanges& operator=(const IngestedRanges&) = delete;
 
-  // Allocates all that Add needs. Must precede it.
+  // Allocates the memory for Add. Must be called before it.
   void PrepareAdd() VARVE_EXCLUDES(mu_) {
     MutexLock lock(&mu_);
     ranges_.reserve(kRangesMax);
   }
-  // Adds a range from the first to the last key, without timestamps and both inclusive. If there
-  // are too many ranges, the oldest are treated as covering everything.
+  // Adds the range of the first and the last key, without timestamps and both inclusive. If there
+  // are too many ranges, the oldest is replaced by one that covers all keys.
   void Add(std::pair<std::string, std::string> range, SequenceNumber seen_from) noexcept
       VARVE_EXCLUDES(mu_) {
     MutexLock lock(&mu_);
@@ -56,8 +55,8 @@ class IngestedRanges {
     any_.store(true, std::memory_order_release);
   }
 
-  // Returns the sequence number at which readers got the newest ingested table that may have
-  // changed the key, given without timestamp; 0: none has.
+  // Returns the sequence number at which the newest ingested table that may have the key became
+  // visible, or 0 if there is none. The key has no timestamp.
   SequenceNumber Newest(const Slice& key) const VARVE_EXCLUDES(mu_) {
     if (!any_.load(std::memory_order_acquire)) [[likely]]
       return 0;
@@ -73,7 +72,7 @@ class IngestedRanges {
   }
 
  private:
-  // Number of ranges kept. The oldest range is given up for a new one.
+  // Maximum number of ranges.
   static constexpr size_t kRangesMax = 64;
   struct Range {
     // Bounds, both inclusive, without timestamps.
@@ -86,7 +85,7 @@ class IngestedRanges {
   std::atomic<bool> any_{false};  // publishes the first range
   mutable Mutex mu_{lock_ranks::kIngestedRanges};
   std::vector<Range> ranges_ VARVE_GUARDED_BY(mu_);  // oldest first
-  // The newest number of the ranges that were given up; 0: none was.
+  // The largest seen_from of removed ranges; 0: none was removed.
   SequenceNumber everywhere_ VARVE_GUARDED_BY(mu_) = 0;
 };
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Finds the memtables for the records of a batch.
-
 #include <cstdint>
 #include <string>
 
@@ -13,8 +11,8 @@
 
 namespace varve {
 
-// Maps a batch's records to their memtables. Implemented by the column-family set, whose comment
-// says which methods need the commit path and which may be called from any thread.
+// Finds the memtables and other properties of families for the records of a batch. See
+// ColumnFamilySet for the methods that require the commit path.
 class MemTableResolver {
  public:
   virtual ~MemTableResolver() = default;
@@ -24,22 +22,21 @@ class MemTableResolver {
   virtual const Comparator* ComparatorOf(uint32_t column_family) = 0;
   // Returns a name for messages.
   virtual std::string NameOf(uint32_t column_family) { return std::to_string(column_family); }
-  // Returns false also for an unknown family.
+  // Returns false for an unknown family, too.
   virtual bool HasMergeOperator(uint32_t /*column_family*/) { return false; }
-  // Returns an error for a family whose tables cannot hold range deletions.
+  // Returns NotSupported for a family whose tables cannot have range deletions.
   virtual Status CheckRangeDeletions(uint32_t /*column_family*/) { return Status::OK(); }
-  // True if FoldMerge is worth calling for the family's merges.
+  // Returns true if FoldMerge should be called for merges of the family.
   virtual bool FoldsMerges(uint32_t /*column_family*/) { return false; }
-  // Merges a new operand with what the memtable and the tables have of the key, if that is wanted
-  // (max_successive_merges). Returns true, and sets *value and *form, if that value is to be
-  // inserted instead of the operand. Requires that all earlier updates of the same batch are in the
-  // memtable.
+  // Merges a new operand with the existing value and operands of the key if max_successive_merges
+  // requires that. Returns true, and sets *value and *form, if that value must be inserted instead
+  // of the operand. Requires that all earlier updates of the same batch are in the memtable.
   virtual bool FoldMerge(uint32_t /*column_family*/, SequenceNumber /*sequence*/,
                          const Slice& /*key*/, const Slice& /*operand*/, std::string* /*value*/,
                          ValueForm* /*form*/) {
     return false;
   }
-  // True if, during log replay, updates of this family in the log are already in tables.
+  // Returns true if the family's updates in the log that is being replayed are already in tables.
   virtual bool IsAlreadyInTables(uint32_t /*column_family*/) { return false; }
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Counts how often a family began to hold writes back, by cause. Duration is counted for the whole
-// database (StallControl), as one family's stall delays or stops the writes of all.
+// Durations of stalls are counted for the whole database (StallControl), as one family's stall
+// delays or stops the writes of all.
 
 #include "db/column_family/stall_counts.h"
 
@@ -12,8 +12,8 @@ namespace varve {
 
 void StallCounts::Count(WriteStallCondition condition, WriteStallCause cause, bool compacting_l0) {
   const auto row = static_cast<size_t>(cause);
-  // The causes of a family's own rules come first in the enum; others, as the write-buffer
-  // manager's, are counted elsewhere.
+  // The causes within a family come first in the enum; others, such as the write-buffer manager,
+  // are counted elsewhere.
   if (condition == WriteStallCondition::kNormal || row >= kCauses) return;
   const bool stop = condition == WriteStallCondition::kStopped;
   (stop ? stops : delays)[row]++;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Counts how often a column family entered each stall condition since it was opened.
+// Counts how often a column family entered each stall condition since the opening or ResetStats.
 
 #include <cstddef>
 #include <cstdint>
@@ -19,10 +19,10 @@ struct StallCounts {
   // Indexed by cause.
   uint64_t stops[kCauses] = {};
   uint64_t delays[kCauses] = {};
-  uint64_t l0_stops_while_compacting = 0;  // counted if a compaction of L0 was running
+  uint64_t l0_stops_while_compacting = 0;  // while a compaction of L0 was running
   uint64_t l0_delays_while_compacting = 0;
 
-  // Counts that a family entered a condition.
+  // Counts that the family has entered a condition.
   void Count(WriteStallCondition condition, WriteStallCause cause, bool compacting_l0);
   // Return the sums over all causes.
   uint64_t total_stops() const;

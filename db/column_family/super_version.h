@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Holds what one read pins of a column family: its memtables, its tables and its options, at one
-// moment.
+// SuperVersion holds the memtables, tables and options of a column family at one moment, which a
+// read pins together.
 //
 //      SuperVersion 17 -- mem        (being written)         searched first
 //                     |-- immutables (newest first)
@@ -10,11 +10,11 @@
 //                     '-- options, table cache, merge operator
 //
 // A read takes one reference instead of one for each part, and sees parts that belong together:
-// what a flush moves from a memtable to a table is in exactly one of the two. Whenever a family
-// changes (a memtable is switched, a version is installed, options are set), a new super-version
-// with the next number replaces the current one. Old ones live as long as readers have them, and
-// keep alive the memtables and files that they name; therefore a forgotten iterator keeps memory
-// and disk space.
+// data that a flush moves from a memtable to a table is in exactly one of the two. Whenever a
+// family changes (a memtable is switched, a version is installed, options are set), a new
+// super-version with the next number replaces the current one. Old ones live as long as readers
+// have references, and keep their memtables and files alive; so an iterator that is not deleted
+// occupies memory and disk space.
 
 #include <algorithm>
 #include <atomic>
@@ -34,10 +34,10 @@
 
 namespace varve {
 
-// Immutable except for its reference count. Created under the DB mutex; the last Unref, wherever it
-// happens, frees it and with it the references to memtables and tables.
+// Immutable except for its reference count. Created under the DB mutex; the last Unref, on any
+// thread, deletes it and releases the memtables and tables.
 //
-// Thread safety: all methods may be called from any thread.
+// Thread-safe.
 class SuperVersion {
  public:
   SuperVersion(uint64_t number, std::shared_ptr<MemTable> mem,
@@ -58,41 +58,41 @@ class SuperVersion {
   SuperVersion(const SuperVersion&) = delete;
   SuperVersion& operator=(const SuperVersion&) = delete;
 
-  // Adds a reference. Requires that the caller has one, or that the DB mutex keeps the object
-  // current.
+  // Adds a reference. Requires that the caller has one, or holds the DB mutex while this is the
+  // family's current super-version.
   void Ref() {
     const uint32_t before = refs_.fetch_add(1, std::memory_order_relaxed);
     VARVE_ASSERT(before > 0);
   }
   // Releases a reference. Returns true if that was the last one.
   bool Unref() {
-    // Release: this holder's reads happen before the destruction; acquire: so do those of others.
+    // With release and acquire, the reads of all holders happen before the destruction.
     const uint32_t before = refs_.fetch_sub(1, std::memory_order_acq_rel);
     VARVE_ASSERT(before > 0);
     if (before == 1) delete this;
     return before == 1;
   }
 
-  uint64_t number() const { return number_; }  // grows with each change of the family
+  uint64_t number() const { return number_; }  // increases with each super-version
   // Returns the active memtable. Writers insert while readers search it.
   MemTable* mem() const { return mem_.get(); }
   // Returns the immutable memtables, newest first.
   const std::vector<std::shared_ptr<MemTable>>& immutables() const { return immutables_; }
-  // Returns the tree of tables.
+  // Returns the version, which has the tables and blob files.
   const Version& version() const { return *version_; }
   const VersionRef& shared_version() const { return version_; }
-  // Returns the options in force when this was made.
+  // Returns the effective options when this was made.
   const ColumnFamilyOptions& options() const { return *options_; }
   TableCache* table_cache() const { return table_cache_.get(); }
-  // Returns the merge caller, with the operator of options() if there is one.
+  // Returns the caller of the merge operator of options().
   const MergeCaller& merger() const { return merger_; }
-  // Reads as of an older timestamp may miss what compactions have dropped. Empty: there is no
-  // limit.
+  // Reads at a timestamp below this one may miss versions that compactions have dropped. Empty if
+  // there is no limit.
   const std::string& full_history_ts_low() const { return full_history_ts_low_; }
-  // Reads see nothing newer than this: if another process writes the database, the memtables get
-  // incomplete data, and the tables lack data they once had. Otherwise kMaxSequenceNumber.
+  // Reads must not see newer entries than this one's: in a secondary, memtables may have incomplete
+  // newer data. kMaxSequenceNumber in other databases.
   SequenceNumber sequence_limit() const { return sequence_limit_; }
-  // Returns the number at which a read that wants `sequence` may read.
+  // Returns the sequence number for a read at `sequence`: the smaller of that and the limit.
   SequenceNumber Limit(SequenceNumber sequence) const {
     return std::min(sequence, sequence_limit_);
   }
@@ -101,7 +101,7 @@ class SuperVersion {
   // Private, because the last Unref deletes the object.
   ~SuperVersion() = default;
 
-  // Number of references; the decrement to zero makes every holder's reads visible to the deleter.
+  // Number of references.
   std::atomic<uint32_t> refs_{1};
   const uint64_t number_;
   const std::shared_ptr<MemTable> mem_;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Provides a long-lived reader with its next super-version and sequence number.
+// SuperVersionSource provides iterators with super-versions and sequence numbers.
 
 #include <atomic>
 #include <cstdint>
@@ -15,29 +15,29 @@ namespace varve {
 class QueryTrace;
 
 // Counts the iterators and handles of a database that users have not deleted yet, for Close. The
-// counts are relaxed, and exact once no thread makes or deletes any more. Has its own cache line:
-// every iterator writes here, and every look-up reads the neighbouring data.
+// counts are relaxed, and exact once no thread makes or deletes any. Has its own cache line, since
+// every iterator writes here.
 struct alignas(64) ReferenceCounts {
   std::atomic<int64_t> iterators{0};
   std::atomic<int64_t> handles{0};  // excludes the DB's own handle of the default family
 };
 
-// Implemented by the column family. Thread safety: all methods may be called from any thread.
+// Implemented by ColumnFamily and SingleTable. Thread-safe.
 class SuperVersionSource {
  public:
   virtual ~SuperVersionSource() = default;
   // Returns the newest super-version with a reference: the caller must call Unref.
   virtual SuperVersion* AcquireSuperVersion() = 0;
-  // Returns the newest sequence number that a new reader may see.
+  // Returns the sequence number for a new reader without a snapshot.
   virtual SequenceNumber VisibleSequence() = 0;
   // Returns a number that grows with each new super-version (cheap: one atomic load).
   virtual uint64_t SuperVersionNumber() const = 0;
-  // True if the snapshot is of this database and was not released. Cheap: two loads from it.
+  // Returns true if the snapshot is of this database and was not released. Cheap.
   virtual bool Holds(const Snapshot* /*snapshot*/) const { return true; }
   // Returns the counters, which live as long as the source, or null if there are none.
   virtual ReferenceCounts* references() { return nullptr; }
 
-  // Return where seeks are noted, null if they are not, and the family's id for those notes.
+  // Return the trace that records seeks, or null, and the family's id in it.
   QueryTrace* query_trace() const { return query_trace_; }
   uint32_t traced_family() const { return traced_family_; }
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Stores which sequence numbers of a family may be in no log, so that a reader of the logs that
-// meets a gap can tell whose it is: those of memtables with such writes, and of ingested tables.
+// UnloggedNumbers stores the sequence numbers of a family that may be in no log: those of memtables
+// with unlogged writes, and of ingested tables. Change streams use it to name the families of a
+// gap.
 
 #include <algorithm>
 #include <array>
@@ -14,11 +15,11 @@
 
 namespace varve {
 
-// Thread safety: none; the family guards it by the DB mutex. Never throws.
+// Thread safety: none; guarded by the DB mutex. Never throws.
 class UnloggedNumbers {
  public:
-  // Adds a span, both inclusive, that does not end before the last one; it may begin before it. If
-  // there are too many, the two oldest become one, with what lies between them.
+  // Adds the span from `first` to `last`, both inclusive. It must not end before the last span. If
+  // there are too many spans, the two oldest are merged, with the numbers between them.
   void Add(SequenceNumber first, SequenceNumber last) {
     VARVE_ASSERT(first <= last);
     if (count_ > 0 && first <= spans_[count_ - 1].last + 1) {
@@ -34,15 +35,15 @@ class UnloggedNumbers {
     spans_[count_++] = {first, last};
   }
 
-  // True if one of these numbers may be in no log.
+  // Returns true if one of the numbers from `first` to `last` may be unlogged.
   bool MayHold(SequenceNumber first, SequenceNumber last) const {
     return std::any_of(spans_.begin(), spans_.begin() + count_,
                        [&](const Span& span) { return span.first <= last && first <= span.last; });
   }
 
  private:
-  // Number of spans kept; more of them are merged, which can only make MayHold answer true too
-  // often.
+  // Maximum number of spans. Merging makes MayHold return true for more numbers, and never false
+  // for an unlogged one.
   static constexpr size_t kSpansMax = 32;
   // A range of sequence numbers, both ends inclusive.
   struct Span {

@@ -21,10 +21,10 @@ namespace varve {
 
 namespace {
 
-// A value in the cache, in one piece of memory: its bytes follow the object.
+// A cached value. Its bytes follow the object in the same allocation.
 class KeptBlob {
  public:
-  // Returns null if there is no memory.
+  // Returns null if the allocation fails.
   static KeptBlob* Copy(const Slice& value, MemoryAllocator* allocator) {
     const size_t bytes = sizeof(KeptBlob) + value.size();
     void* const room =
@@ -56,7 +56,8 @@ class KeptBlob {
 
 constexpr Cache::CacheItemHelper kBlobHelper(CacheEntryRole::kBlobValue, &KeptBlob::Free);
 
-// The name of a value in the cache: a hash of all that identifies it, long enough to be unique.
+// The key of a value in the cache: a hash of everything that identifies it, long enough to be
+// unique.
 class BlobKey {
  public:
   BlobKey(uint64_t id, const Slice& user_key, const BlobReference& reference) {
@@ -97,7 +98,6 @@ void BlobCache::Pin(Cache::Handle* handle, PinnableSlice* value) const {
   value->PinSlice(blob->value(), &pin);
 }
 
-// The value is pinned, not copied: it refers to the cache's bytes, and keeps them.
 bool BlobCache::Find(const Slice& user_key, const BlobReference& reference,
                      PinnableSlice* value) const {
   Cache::Handle* const handle = cache_->Lookup(BlobKey(id_, user_key, reference).AsSlice());
@@ -114,8 +114,8 @@ bool BlobCache::Find(const Slice& user_key, const BlobReference& reference,
   return true;
 }
 
-// Room is asked for in the cache that this one is charged to before the copy is made. A refusal by
-// either cache, and a lack of memory, are counted and otherwise ignored: the value is not kept.
+// Charges the block cache before the copy is made. A refusal by either cache and a failed
+// allocation are only counted: the value is not cached.
 Cache::Handle* BlobCache::Insert(const Slice& user_key, const BlobReference& reference,
                                  const Slice& value) const {
   MemoryAllocator* const allocator = cache_->memory_allocator();

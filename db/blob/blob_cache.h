@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Keeps values of blob files in a cache, which may be the block cache.
+// BlobCache caches values of blob files in a Cache, which may be the block cache.
 
 #include <cstdint>
 #include <memory>
@@ -16,30 +16,31 @@ namespace varve {
 class BlobCacheCharge;
 class Statistics;
 
-// The values of one column family, for as long as it is open: numbers of files are unique for that
-// time, but may return after a crash.
+// Caches the values of one column family during one opening: file numbers are unique only for that
+// time, as they may be given out again after a crash.
 //
-// A value is found only by the very key and reference that it was kept under. A damaged reference
-// therefore finds nothing here, and is judged by its file.
+// A value is found only with the user key and the reference with which it was inserted. So a
+// damaged reference finds nothing here, and is checked when the file is read.
 //
-// Thread safety: all methods may be called from any thread.
+// Thread-safe.
 class BlobCache {
  public:
   // `statistics` must outlive this object. It and `charge` may be null.
   BlobCache(std::shared_ptr<Cache> cache, std::shared_ptr<BlobCacheCharge> charge,
             Statistics* statistics);
 
-  // Resets *value and makes it refer to the kept value, which stays in memory as long as it does,
-  // whatever happens to this object. Returns false, and does not change *value, if there is none.
+  // Resets *value and pins the cached value in it. The value stays in memory while it is pinned,
+  // even if this object is destroyed. Returns false, and does not change *value, if it is not
+  // cached.
   bool Find(const Slice& user_key, const BlobReference& reference, PinnableSlice* value) const;
-  // Keeps a copy of *value, and makes *value refer to it. If there is no room for it below a strict
-  // limit, of this cache or of one that it is charged to, nothing changes.
+  // Inserts a copy of *value, and pins that in *value. Does nothing if this cache, or one that it
+  // is charged to, has a strict limit and no room.
   void Keep(const Slice& user_key, const BlobReference& reference, PinnableSlice* value) const;
-  // Keeps a copy of a value that nobody has asked for yet, if there is room.
+  // Inserts a copy of a value that was not read yet (prepopulate_blob_cache), if there is room.
   void KeepUnread(const Slice& user_key, const BlobReference& reference, const Slice& value) const;
 
  private:
-  // Returns null if there was no room, or no memory.
+  // Returns the handle of the inserted copy, or null if there was no room or memory.
   Cache::Handle* Insert(const Slice& user_key, const BlobReference& reference,
                         const Slice& value) const;
   void Pin(Cache::Handle* handle, PinnableSlice* value) const;

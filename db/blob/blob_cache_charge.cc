@@ -11,7 +11,7 @@ namespace varve {
 
 namespace {
 
-// Knows the charges that there are in this process, by cache of values and block cache.
+// The charges of this process, by cache of values and block cache.
 class ChargesOfProcess final : private ForkWatch {
  public:
   static ChargesOfProcess* Get() {
@@ -19,7 +19,7 @@ class ChargesOfProcess final : private ForkWatch {
     return only;
   }
 
-  // Returns the charge of this pair of caches: `made`, unless there is one.
+  // Returns the charge of this pair of caches. Adds `made` if there is none.
   std::shared_ptr<BlobCacheCharge> FindOrAdd(const Cache* values, const Cache* blocks,
                                              std::shared_ptr<BlobCacheCharge> made) {
     MutexLock lock(&mutex_);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Makes a cache of blob values count against the capacity of a block cache
+// BlobCacheCharge charges a cache of blob values to the capacity of a block cache
 // (BlockBasedTableOptions::cache_usage_options, role kBlobCache).
 
 #include <cstddef>
@@ -14,19 +14,20 @@
 
 namespace varve {
 
-// The charge of one cache of values to one block cache. All families and databases that have these
-// two share it, so that the memory is charged once. It ends with the last of them.
+// The charge of one cache of values to one block cache. All families and databases of the process
+// with these two caches share it, so that the memory is charged once. The last owner's release ends
+// it.
 //
-// Thread safety: all methods may be called from any thread.
+// Thread-safe.
 class BlobCacheCharge {
  public:
-  // Returns null if the table's options do not ask for the charge, or if there is nothing to
-  // charge: no cache of values, or one that is the block cache itself, or larger.
+  // Returns the charge of `values` to the block cache of `table`, or null if the options do not ask
+  // for it, there is no cache of values, or it is the block cache itself, or larger than that.
   static std::shared_ptr<BlobCacheCharge> Of(const std::shared_ptr<Cache>& values,
                                              const BlockBasedTableOptions& table);
 
-  // Charges what the cache of values will hold with so many bytes more. Returns false, with nothing
-  // changed, if the block cache has no room for it.
+  // Charges the bytes that the cache of values will have with this many more. Returns false, and
+  // changes nothing, if the block cache has no room.
   bool MakeRoom(size_t bytes);
 
  private:

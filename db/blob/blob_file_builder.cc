@@ -44,8 +44,8 @@ Status BlobFileBuilder::Compress(const Slice& value, Slice* stored) {
   return Status::OK();
 }
 
-// The file's header is written with its first record, so a file whose every value the codec refused
-// stays empty. Compression comes first: if it fails, nothing was written.
+// Compression comes first, so that nothing is written if it fails. The file's header is written
+// with the first record, so the file stays empty if the codec refuses every value.
 Status BlobFileBuilder::Add(const Slice& user_key, const Slice& value, BlobReference* reference) {
   VARVE_ASSERT(!value.empty());
   Slice stored;

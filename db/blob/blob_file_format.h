@@ -15,12 +15,12 @@ namespace varve {
 inline constexpr uint32_t kBlobFileMagic = 0x00248f37;
 inline constexpr uint32_t kBlobFileVersion = 1;
 
-// Holds the first bytes of a blob file.
+// The first bytes of a blob file.
 struct BlobFileHeader {
   static constexpr size_t kBytes = 30;
 
   uint32_t column_family_id = 0;
-  bool has_ttl = false;  // true only in files of RocksDB's older store of blobs
+  bool has_ttl = false;  // true only in files of RocksDB's older BlobDB
   CompressionType compression = kNoCompression;
   uint64_t smallest_expiration = 0;
   uint64_t largest_expiration = 0;
@@ -31,7 +31,7 @@ struct BlobFileHeader {
   static Status Decode(const Slice& bytes, BlobFileHeader* header);
 };
 
-// Precedes the key and the value of a record.
+// The bytes before the key and the value of a record.
 struct BlobRecordHeader {
   static constexpr size_t kBytes = 32;
 
@@ -44,13 +44,13 @@ struct BlobRecordHeader {
   void EncodeTo(char* dst) const;
   // Requires kBytes bytes. Errors: Corruption, without the file's name and the offset.
   static Status Decode(const Slice& bytes, BlobRecordHeader* header);
-  // True if masked_blob_crc is the checksum of this key and this stored value.
+  // Returns true if masked_blob_crc is the checksum of this key and this stored value.
   [[nodiscard]] bool MatchesBlob(const Slice& key, const Slice& value) const;
-  // Returns the masked checksum of both, one after the other.
+  // Returns the masked CRC-32C of the key followed by the value.
   [[nodiscard]] static uint32_t BlobCrc(const Slice& key, const Slice& value);
 };
 
-// Holds the last bytes of a blob file.
+// The last bytes of a blob file.
 struct BlobFileFooter {
   static constexpr size_t kBytes = 32;
 
@@ -64,11 +64,11 @@ struct BlobFileFooter {
   static Status Decode(const Slice& bytes, BlobFileFooter* footer);
 };
 
-// Bytes of a blob file that are no records. The counts of bytes in the MANIFEST leave them out.
+// Bytes of a blob file outside of records, which the MANIFEST's counts of bytes exclude.
 inline constexpr uint64_t kBlobFileFrameBytes = BlobFileHeader::kBytes + BlobFileFooter::kBytes;
 
-// Returns the bytes that one value takes in a file and in the MANIFEST's counts. Requires that both
-// fit in memory.
+// Returns the bytes of one record in a file and in the MANIFEST's counts. Requires that key and
+// value fit in memory.
 [[nodiscard]] constexpr uint64_t BlobRecordBytes(uint64_t key_bytes, uint64_t stored_value_bytes) {
   return BlobRecordHeader::kBytes + key_bytes + stored_value_bytes;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Implements reads of one blob file. A read is planned from its reference (Locate), done, and
-// checked before anything of it is believed (Deliver).
+// Implements reads of one blob file. A read is planned from its reference (Locate), executed, and
+// checked before its bytes are used (Deliver).
 
 #include "db/blob/blob_file_reader.h"
 
@@ -20,13 +20,13 @@ namespace varve {
 
 namespace {
 
-// Format version of a table whose blocks have the form of compressed values.
+// Format version of tables whose compressed blocks have the format of compressed values.
 constexpr uint32_t kBlobCompressionVersion = 2;
-// Values have less than 4 GiB.
+// Values are smaller than 4 GiB.
 constexpr size_t kLargestBlob = UINT32_MAX;
-// Records up to this size are read into the stack, and copied.
+// Records up to this size are read to the stack, and copied.
 constexpr size_t kCopiedRecordBytes = 4096;
-// Records that lie closer than this are read at once, up to a size.
+// Records with smaller gaps than this are read together, up to a size.
 constexpr uint64_t kJoinedGapBytes = 4096;
 constexpr size_t kJoinedRegionBytes = size_t{1} << 20;
 
@@ -77,7 +77,7 @@ void BlobFileReader::Count(uint64_t bytes) const {
 }
 
 // The size is compared with the MANIFEST's before anything is read, so that offsets near the end
-// can be trusted to lie in the file.
+// are known to be in the file.
 Status BlobFileReader::Open(const BlobFileOpenOptions& options, uint64_t number,
                             const std::string& path, uint64_t expected_size,
                             std::unique_ptr<BlobFileReader>* reader) {
@@ -90,7 +90,8 @@ Status BlobFileReader::Open(const BlobFileOpenOptions& options, uint64_t number,
   std::unique_ptr<RandomAccessFileReader> file;
   VARVE_RETURN_IF_ERROR(RandomAccessFileReader::Open(options.fs.get(), path, options.file_options,
                                                      file_options, &file));
-  // The name may be gone by now: the writer of a followed database deletes files.
+  // Asks the open file, since its name may be gone: a primary deletes files that a secondary has
+  // open.
   uint64_t size = 0;
   IOStatus sized = file->file()->GetFileSize(&size);
   if (sized.IsNotSupported()) {
@@ -126,8 +127,8 @@ Status BlobFileReader::CheckHeader(uint32_t column_family_id, const BlobFileHead
   return Status::OK();
 }
 
-// Reads and checks header and footer, which say how the records are compressed and how many there
-// are. The records themselves are checked when they are read.
+// Reads and checks header and footer, and sets the compression and the number of records. Records
+// are checked when they are read.
 Status BlobFileReader::ReadFrame(uint32_t column_family_id) {
   char scratch[BlobFileFooter::kBytes];
   static_assert(BlobFileHeader::kBytes <= sizeof(scratch));
@@ -150,7 +151,7 @@ Status BlobFileReader::ReadFrame(uint32_t column_family_id) {
   return Status::OK();
 }
 
-// Trusts nothing in the reference: it must lie between header and footer, with room for its own
+// The reference is not trusted: the value must be between header and footer, with room for its
 // record's header and key before it. Without verify_checksums only the value's bytes are read.
 Status BlobFileReader::Locate(const ReadOptions& options, const Slice& user_key,
                               const BlobReference& reference, Extent* extent) const {
@@ -175,8 +176,8 @@ Status BlobFileReader::Locate(const ReadOptions& options, const Slice& user_key,
   return Status::OK();
 }
 
-// Compares in this order: the header's own checksum, the lengths, the key, and the checksum over
-// key and value. So a reference to another record's place is told from damage.
+// Checks the header's own checksum, the lengths, the key, and the checksum over key and value, in
+// this order, so that a reference to another record is distinguished from damage.
 Status BlobFileReader::CheckRecord(const Extent& extent, const Slice& bytes, const Slice& user_key,
                                    Slice* stored) const {
   VARVE_ASSERT(bytes.size() == extent.bytes);
@@ -228,8 +229,8 @@ Status BlobFileReader::Deliver(const Extent& extent, const Slice& bytes, const S
   return Status::OK();
 }
 
-// A small record is read into the stack and copied. A large one is read into memory of its own,
-// which goes to *value as it is.
+// A small record is read to the stack and copied. A large one is read to a buffer, which *value
+// takes over.
 Status BlobFileReader::Get(const ReadOptions& options, const Slice& user_key,
                            const BlobReference& reference, FilePrefetcher* prefetcher,
                            PinnableSlice* value, uint64_t* bytes_read) const {
@@ -260,7 +261,7 @@ Status BlobFileReader::Get(const ReadOptions& options, const Slice& user_key,
   return Deliver(extent, bytes, user_key, std::move(large), value);
 }
 
-// The reads of one file in a batch, sorted by offset, and what is read for them.
+// The reads of one file in a batch, sorted by offset, and the regions that are read for them.
 struct BlobFileReader::BatchPart {
   const BlobFileReader* file = nullptr;
   std::vector<std::pair<Extent, BlobRead*>> reads;
@@ -269,8 +270,8 @@ struct BlobFileReader::BatchPart {
   IOOptions io;
 };
 
-// Plans the reads of one file. Extents that overlap, as those of wrong references may, are always
-// in one region: requests never overlap.
+// Extents that overlap, as those of wrong references may, are always in one region, so requests
+// never overlap.
 void BlobFileReader::Collect(const ReadOptions& options, FileBatch* batch, BatchPart* part) const {
   part->file = this;
   part->io = BlobReadingOptions(options);
@@ -308,8 +309,8 @@ void BlobFileReader::Collect(const ReadOptions& options, FileBatch* batch, Batch
   }
 }
 
-// Gives each read its value or its own error. If a region could not be read, its values are read
-// one by one, so that an error of one place does not fail its neighbours.
+// If a region could not be read, its values are read one by one, so that an error in one place does
+// not fail its neighbours.
 void BlobFileReader::Complete(const ReadOptions& options, BatchPart* part) const {
   auto request = part->requests.begin();
   for (Region& region : part->regions) {
@@ -337,7 +338,7 @@ void BlobFileReader::MultiGet(const ReadOptions& options, std::span<BlobRead*> r
   MultiGetFiles(options, std::span(&batch, 1));
 }
 
-// Three steps: plan the regions of each file, read all of them at once, check and deliver.
+// Plans the regions of each file, reads all of them together, and checks and sets the values.
 void BlobFileReader::MultiGetFiles(const ReadOptions& options, std::span<FileBatch> batches) {
   std::vector<BatchPart> parts(batches.size());
   std::vector<FileReads> reads;
@@ -357,8 +358,8 @@ void BlobFileReader::MultiGetFiles(const ReadOptions& options, std::span<FileBat
   for (BatchPart& part : parts) part.file->Complete(options, &part);
 }
 
-// Reads the header first, and key and value only if its lengths stay before the footer, so that
-// damaged lengths cannot ask for memory. *record_bytes is the distance to the next record.
+// Reads the header first, and key and value only if they end before the footer, so that damaged
+// lengths cannot cause large allocations. Sets *record_bytes to the size of the record.
 Status BlobFileReader::VerifyRecord(uint64_t offset, FilePrefetcher* prefetcher,
                                     const IOOptions& io, uint64_t* record_bytes) const {
   const uint64_t end = file_size_ - BlobFileFooter::kBytes;
@@ -388,8 +389,8 @@ Status BlobFileReader::VerifyRecord(uint64_t offset, FilePrefetcher* prefetcher,
   return Status::OK();
 }
 
-// Goes from record to record by their lengths, each of which the record's own checksum covers. A
-// deadline is applied to each record, as the whole may take long.
+// Finds the next record by the lengths in the current one, which a checksum covers. A deadline
+// applies to each record, as the whole may take long.
 Status BlobFileReader::VerifyChecksums(const ReadOptions& options, const PaceReads& pace) const {
   FilePrefetcher prefetcher =
       FilePrefetcher::Fixed(std::max(options.readahead_size, FilePrefetcher::kLargestReadahead));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Reads values out of one blob file and checks all that is read.
+// BlobFileReader reads values of one blob file, and checks everything that it reads.
 
 #include <cstdint>
 #include <functional>
@@ -26,12 +26,12 @@ class FilePrefetcher;
 class Statistics;
 class SystemClock;
 
-// Arguments for opening a blob file, which its reads use, too.
+// Options of opening a blob file and of its reads.
 struct BlobFileOpenOptions {
   std::shared_ptr<FileSystem> fs;
   FileOptions file_options;
-  uint32_t column_family_id = 0;  // whose file it must be
-  // Nullable, not owned, outlive the reader.
+  uint32_t column_family_id = 0;  // family that must have written the file
+  // May be null; not owned, and must outlive the reader.
   Statistics* statistics = nullptr;
   SystemClock* clock = nullptr;
   RateLimiter* rate_limiter = nullptr;
@@ -41,20 +41,20 @@ struct BlobFileOpenOptions {
 struct BlobRead {
   Slice user_key;  // with its timestamp
   BlobReference reference;
-  PinnableSlice* value = nullptr;  // out; must not be pinned
+  PinnableSlice* value = nullptr;  // result; must not be pinned before
   Status status;                   // out
-  uint64_t bytes_read = 0;         // out: bytes of the file that this value took
+  uint64_t bytes_read = 0;         // result: bytes of the file that were read for this value
 };
 
-// Hostile files and references give Corruption that names file and offset; nothing is read beyond
-// the file's records, and no memory is allocated for more bytes than the file has, or than a
-// compressed value can have made.
+// Files and references are not trusted: wrong ones give Corruption with file and offset. Nothing
+// outside of the file's records is read, and no more memory is allocated than the file's bytes, or
+// a value that they can decompress to, need.
 //
 // Thread safety: all methods may be called from any thread.
 class BlobFileReader {
  public:
-  // Opens the file at `path`, which appears in messages, and checks header and footer.
-  // `expected_size` is what the MANIFEST says; kAnySize: whatever the file has.
+  // Opens the file at `path`, and checks header and footer. `expected_size` is the size in the
+  // MANIFEST, or kAnySize if it is not known.
   //
   // Errors: Corruption if the file has another size, or is not a finished blob file of that family;
   // NotSupported for a compression that is not built in; those of the file system.
@@ -62,16 +62,16 @@ class BlobFileReader {
   static Status Open(const BlobFileOpenOptions& options, uint64_t number, const std::string& path,
                      uint64_t expected_size, std::unique_ptr<BlobFileReader>* reader);
 
-  // Reads one value, decompressed. Unless options.verify_checksums is false, its record's header,
-  // key and checksum must be right. *value owns its bytes, and does not depend on the reader.
-  // `prefetcher` (may be null) belongs to one scan over this file. *bytes_read may be null.
+  // Reads one value, and decompresses it. Unless options.verify_checksums is false, checks the
+  // record's header, key and checksum. *value owns its bytes, and does not depend on the reader.
+  // `prefetcher` belongs to one scan over this file, and may be null, as may `bytes_read`.
   //
   // Errors: Corruption; Incomplete with kBlockCacheTier; those of the file system.
   Status Get(const ReadOptions& options, const Slice& user_key, const BlobReference& reference,
              FilePrefetcher* prefetcher, PinnableSlice* value, uint64_t* bytes_read) const;
 
-  // Reads many values, in any order; each gets its own status. Sorts them by offset, and reads
-  // neighbours together.
+  // Reads many values, given in any order; each gets its own status. Neighbouring records are read
+  // together.
   void MultiGet(const ReadOptions& options, std::span<BlobRead*> reads) const;
 
   // The values wanted from one file among several.
@@ -79,8 +79,8 @@ class BlobFileReader {
     const BlobFileReader* file = nullptr;
     std::vector<BlobRead*> reads;  // in any order
   };
-  // Does what MultiGet does for each file, with reads of all files in flight together where the
-  // system allows it. Requires that each file appears once.
+  // Does the work of MultiGet for each file, with concurrent reads of all files where the system
+  // supports that. Requires that each file appears once.
   static void MultiGetFiles(const ReadOptions& options, std::span<FileBatch> batches);
 
   [[nodiscard]] uint64_t number() const { return number_; }
@@ -89,27 +89,27 @@ class BlobFileReader {
   [[nodiscard]] CompressionType compression() const { return compression_; }
   [[nodiscard]] const std::string& file_name() const { return file_->file_name(); }
 
-  // Reads every record and checks that they fill the file, that each checksum is right and that the
-  // footer counts them. Reads at least options.readahead_size bytes at once. `pace`, which may be
-  // empty, is called after each record with its bytes; any error it returns ends the reading.
+  // Reads every record, and checks that records fill the file, their checksums, and their number in
+  // the footer. Reads at least options.readahead_size bytes at once. `pace`, which may be empty, is
+  // called after each record with its size; an error that it returns ends the call.
   using PaceReads = std::function<Status(uint64_t bytes)>;
   Status VerifyChecksums(const ReadOptions& options, const PaceReads& pace) const;
 
-  // Gives up the open file. No other call may follow but the destructor.
+  // Returns the open file. Afterwards only the destructor may be called.
   [[nodiscard]] std::unique_ptr<RandomAccessFileReader> TakeFile() { return std::move(file_); }
 
  private:
-  // The bytes of the file that one value takes part in.
+  // The bytes of the file that are read for one value.
   struct Extent {
     uint64_t offset = 0;
     size_t bytes = 0;
     size_t before_value = 0;  // header and key; 0: the value alone is read
   };
-  // Neighbouring extents that are read at once.
+  // Neighbouring extents that are read together.
   struct Region {
     uint64_t offset = 0;
     size_t bytes = 0;
-    size_t first = 0;  // of the sorted reads
+    size_t first = 0;  // index of its first read in the sorted reads
     size_t count = 0;
     std::unique_ptr<char[]> buffer;
   };
@@ -119,14 +119,14 @@ class BlobFileReader {
                  const BlobFileOpenOptions& options);
   Status ReadFrame(uint32_t column_family_id);
   Status CheckHeader(uint32_t column_family_id, const BlobFileHeader& header) const;
-  // Sets *extent to the bytes that the read needs, or returns why the reference cannot be right.
+  // Sets *extent to the bytes to read. Corruption: the reference is not valid for this file.
   Status Locate(const ReadOptions& options, const Slice& user_key, const BlobReference& reference,
                 Extent* extent) const;
   // Checks the bytes of an extent and sets *stored to the value in them.
   Status CheckRecord(const Extent& extent, const Slice& bytes, const Slice& user_key,
                      Slice* stored) const;
-  // Checks the bytes and gives the value in them to *value. `buffer`, if it is not null, owns the
-  // bytes, and is given to *value with them; other bytes are copied.
+  // Checks the bytes, and sets *value to the value in them. If `buffer` is not null, it owns the
+  // bytes, and is pinned in *value; otherwise they are copied.
   Status Deliver(const Extent& extent, const Slice& bytes, const Slice& user_key,
                  std::unique_ptr<char[]> buffer, PinnableSlice* value) const;
   Status Decompress(const Slice& stored, uint64_t offset, PinnableSlice* value) const;
@@ -134,7 +134,7 @@ class BlobFileReader {
                       uint64_t* record_bytes) const;
   [[nodiscard]] Status Corrupt(const std::string& what, uint64_t offset) const;
   void Count(uint64_t bytes) const;
-  // Plans the reads of one file's batch; then, after they were made, delivers their values.
+  // Collect plans the reads of one file's batch. Complete, after these were made, sets the values.
   void Collect(const ReadOptions& options, FileBatch* batch, BatchPart* part) const;
   void Complete(const ReadOptions& options, BatchPart* part) const;
 

@@ -27,7 +27,7 @@ void BlobReference::EncodeTo(std::string* dst) const {
   dst->push_back(static_cast<char>(compression));
 }
 
-// Changes *reference only if all parts were read. The order of the parts is that of FORMAT.md.
+// Changes *reference only on success. FORMAT.md has the order of the parts.
 Status BlobReference::Decode(const Slice& encoded, BlobReference* reference) {
   BoundedReader in(encoded);
   const uint8_t kind = in.U8();

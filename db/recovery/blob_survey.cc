@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Decides which blob files a repaired family keeps. A table knows its references exactly
-// (blob_shares), or only the oldest file that it refers to; then every later file with values that
-// are not garbage may be needed. Sums of garbage are lowered where the tables prove them too large:
-// garbage that is counted too high would delete values that are still referred to.
+// Decides which blob files a repaired family keeps. The MANIFEST has for each table either its
+// exact references (blob_shares) or only the oldest file that it refers to; then every later file
+// with values that are not garbage may be needed. Counts of garbage are lowered where the tables
+// prove them too high, since otherwise a file could be deleted while tables refer to it.
 
 #include "db/recovery/blob_survey.h"
 
@@ -24,7 +24,7 @@ namespace {
 // The blob files that tables may refer to.
 struct Wanted {
   std::map<uint64_t, BlobShare> known;
-  std::set<uint64_t> oldest;  // Each is surely referred to.
+  std::set<uint64_t> oldest;  // Files that are certainly referred to.
   uint64_t oldest_unknown = UINT64_MAX;
 
   void Add(const NewFile& table) {
@@ -52,9 +52,9 @@ struct Wanted {
     return needed;
   }
 
-  // Corrects a sum of the old MANIFEST. It may count values again that tables refer to: a lost edit
-  // counted them, and the tables that it removed are back. Where all references are known, what
-  // they leave is the garbage.
+  // Corrects a count of garbage in the old MANIFEST. It may include values that tables refer to, if
+  // the tables that a lost edit removed are back. If all references are known, all other values are
+  // garbage.
   void Correct(const BlobFileFacts& file, BlobGarbage* sum) const {
     const auto found = known.find(file.number);
     const BlobShare kept = found == known.end() ? BlobShare() : found->second;
@@ -76,7 +76,7 @@ Wanted WantedBy(const SurveyedFamily& family, const std::vector<const NewFile*>&
   return wanted;
 }
 
-// Reads the whole file. Sets *facts to its counts if these are not known.
+// Verifies the whole file. Sets *facts to its counts unless `is_known`.
 Status CheckBlobFile(const BlobFileOpenOptions& options, uint64_t number, const std::string& path,
                      bool is_known, BlobFileFacts* facts) {
   std::unique_ptr<BlobFileReader> reader;

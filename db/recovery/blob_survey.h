@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Finds the blob files that a repaired family needs, and reads what the MANIFEST does not say of
-// them.
+// Finds the blob files that a repaired family needs, and checks them.
 
 #include <cstdint>
 #include <memory>
@@ -17,15 +16,14 @@
 
 namespace varve {
 
-// Returns the numbers of the blob files that the family's tables need, as far as its MANIFEST
-// tells. After the loss of a blob file, some of these may be missing in the MANIFEST too.
+// Returns the numbers of the blob files that the family's tables refer to or may refer to,
+// according to the MANIFEST. The MANIFEST itself may lack some of these files.
 std::set<uint64_t> NeededBlobFiles(const SurveyedFamily& family);
 
 // Limits family->blob_files to the existing files that the family's tables and the `copied` ones
-// may refer to, and family->blob_garbage to what these tables do not refer to. Reads every file
-// that is needed, also for the counts of those that the MANIFEST does not know. Adds missing and
-// damaged files to report->lost, and sets *lost to true then; otherwise *lost stays as it is. A
-// damaged file stays, for the values in it that are sound; reads of the others return errors.
+// may refer to, and family->blob_garbage to records that these tables do not refer to. Reads every
+// needed file completely. Adds missing and damaged files to report->lost, and sets *lost to true if
+// there are any. A damaged file is kept for its sound values; reads of the others return errors.
 void SurveyBlobFiles(const std::shared_ptr<FileSystem>& fs, uint32_t family_id,
                      const TablePaths& paths, const std::vector<const NewFile*>& copied,
                      SurveyedFamily* family, RepairReport* report, bool* lost);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Closes a database in an order in which nothing that is still running loses what it needs:
+// Closes a database in an order in which everything that still runs has what it needs:
 //
 //      1. no call enters any more (BeginClose), and writers are kept out for good
 //      2. what is in no log is flushed; calls that were inside end
@@ -8,8 +8,8 @@
 //      4. files are closed: the logs with a sync, then the MANIFEST
 //      5. the lock goes last, so that another process finds a closed database
 //
-// A failure of one step does not skip the later ones; the first error is returned. Close may be
-// called by several threads; one does the work, and all get its result.
+// After a failure the later steps are still done; the first error is returned. Several threads may
+// call Close; one does the work, and all get its result.
 
 #include "db/recovery/close.h"
 
@@ -31,8 +31,8 @@ namespace varve {
 
 namespace {
 
-// Flushes unlogged data, also when background work was paused or cancelled before. Also flushes
-// data in logs that RocksDB before 8.4 cannot read; a failure of that loses nothing.
+// Flushes unlogged data, even if background work was paused or cancelled. Also flushes data in logs
+// that RocksDB before 8.4 cannot read; a failure of that is ignored, as it loses nothing.
 Status FlushForClose(Engine* engine) {
   {
     DbLock lock(&engine->state.mu);
@@ -53,7 +53,7 @@ Status FlushForClose(Engine* engine) {
   return s;
 }
 
-// Returns an error if something prevents closing.
+// Returns Aborted if snapshots exist or the log is locked.
 Status CheckNothingHeld(Engine* engine) VARVE_REQUIRES(kDbMutex) {
   const LiveSnapshots& snapshots = engine->state.snapshots;
   if (snapshots.count() > 0) {
@@ -63,8 +63,8 @@ Status CheckNothingHeld(Engine* engine) VARVE_REQUIRES(kDbMutex) {
   return Status::OK();
 }
 
-// Returns true to the caller that closes, when no call can enter any more. All other callers wait
-// until that is done, or get the error that prevents closing.
+// Returns true to the one caller that must do the closing, when no more calls can enter. All other
+// callers wait until that is done; they, and a caller that is refused, get false and *status.
 bool BeginClose(Engine* engine, WhenHeld when, Status* status) try {
   using Closing = Lifecycle::Closing;
   Lifecycle& lifecycle = engine->lifecycle;
@@ -81,7 +81,7 @@ bool BeginClose(Engine* engine, WhenHeld when, Status* status) try {
   if (when == WhenHeld::kRefuse) *status = CheckNothingHeld(engine);
   if (!status->ok()) return false;
   lifecycle.BeginClosing();
-  // Readers of the logs that sleep look again, and find the database closed.
+  // Wakes change streams that wait, which then find the database closed.
   engine->state.updates.Notify();
   return true;
 } catch (...) {
@@ -95,7 +95,8 @@ void DiscardStaged(Engine* engine) {
   engine->staged_ingestions->RemoveDirectories(engine->context.fs().get());
 }
 
-// Waits until all calls that were inside when Close began have ended, writes included.
+// Shuts down the commit path, flushes, and waits until all calls that were running when Close began
+// have ended.
 Status EndCalls(Engine* engine) {
   Engine& e = *engine;
   // The remaining writes are flushed.
@@ -106,7 +107,7 @@ Status EndCalls(Engine* engine) {
   {
     DbLock lock(&e.state.mu);
     e.lifecycle.ShutDown();
-    // Jobs that wait for a thread of the environment are withdrawn, as the thread may never come.
+    // Cancels jobs that wait for a thread of the Env, as they may never get one.
     e.jobs->TakeBack();
     e.errors.WriteRefusal().PermitUncheckedError();
     e.state.work.SignalAll();
@@ -116,7 +117,7 @@ Status EndCalls(Engine* engine) {
   return s;
 }
 
-// A trace is no part of the database, which is closed all the same if the trace failed.
+// Ends a trace. Its failure does not affect the result of Close.
 void EndTrace(Engine* engine) {
   const Status s = Guarded([engine] { return engine->trace.Shutdown(); });
   if (s.ok()) return;
@@ -126,8 +127,7 @@ void EndTrace(Engine* engine) {
   });
 }
 
-// Stops the threads and the timer first, as they give work to others; then it waits for the jobs
-// that have begun.
+// Stops the threads and the timer first, as they schedule jobs; then waits for running jobs.
 Status EndJobs(Engine* engine) {
   VARVE_ASSERT(engine->lifecycle.shutting_down());
   Jobs& jobs = *engine->jobs;
@@ -136,20 +136,22 @@ Status EndJobs(Engine* engine) {
   jobs.noter.Stop();
   const Status s = jobs.options_keeper.Stop();
   jobs.recovery.Stop();
-  // The manager may be shared with other databases, which must not ask this one any more.
+  // The manager may be shared with other databases, and must not request flushes of this one any
+  // more.
   engine->context.write_buffer_manager()->Leave(&jobs.flush);
   {
     DbLock lock(&engine->state.mu);
     while (jobs.AnyLeft()) engine->state.work.Wait();
   }
-  // Queued families are released while their files can still be deleted.
+  // The queues may hold last references to families, which must be released while files can still
+  // be deleted.
   BestEffort([&jobs] { jobs.flush.ClearQueue(); });
   BestEffort([&jobs] { jobs.compaction.ClearQueue(); });
   return engine->context.options().fail_if_options_file_error ? s : Status::OK();
 }
 
-// Tells later readers of the logs that this one is whole. Without the record they believe that a
-// crash may have taken its end, so a failure matters little.
+// Appends an end record to the current log, which shows that the log is complete. Without it,
+// readers assume that a crash may have truncated the log, so a failure is harmless.
 void EndLog(Engine* engine) {
   const DbState& state = engine->state;
   LogSet::LogView view;
@@ -163,7 +165,8 @@ void EndLog(Engine* engine) {
   place.log->WaitWhole(place).PermitUncheckedError();
 }
 
-// A failure does not skip the later files; the first error is returned.
+// Syncs and closes the logs, and closes the MANIFEST. After a failure the later files are still
+// closed; the first error is returned.
 Status CloseFiles(Engine* engine) {
   Engine& e = *engine;
   VARVE_ASSERT(!e.context.read_only());
@@ -205,7 +208,7 @@ Status CloseEngine(Engine* engine, WhenHeld when) noexcept {
   Status s;
   if (!BeginClose(engine, when, &s)) return s;
   const ActiveWork active(ActiveWork::kBackground, &e.lifecycle, "the closing of the database,");
-  // A caller waits, so jobs that are still running are not slowed down.
+  // The caller waits, so jobs that still run are not rate-limited any more.
   e.context.LiftRateLimit();
   s = EndCalls(engine);
   EndTrace(engine);
@@ -217,7 +220,7 @@ Status CloseEngine(Engine* engine, WhenHeld when) noexcept {
   BestEffort([&] { LogInfo(e.context.info_log(), "closed: %s", s.ToString().c_str()); });
   DbLock lock(&e.state.mu);
   e.lifecycle.EndClosing(s);
-  // A closed database makes no work urgent.
+  // A closed database must not affect the urgency of work of other databases.
   e.stalls.Calm();
   e.state.work.SignalAll();
   return s;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Closing an open engine.
+// Closes an open engine.
 
 #include <cstdint>
 
@@ -11,7 +11,7 @@ namespace varve {
 
 struct Engine;
 
-// Says what a closing does while the program still has snapshots or has locked the log (LockWAL).
+// Selects what CloseEngine does if the program still has snapshots or has locked the log (LockWAL).
 enum class WhenHeld : uint8_t {
   kRefuse,           // Returns Aborted; nothing has changed.
   kCloseAllTheSame,  // Closes; the snapshots may be released afterwards.

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Looks for the newest state of which all tables exist, for best_efforts_recovery.
+// Finds the newest state whose tables all exist, for best_efforts_recovery.
 //
 //      MANIFEST records   r1   r2   r3   r4   r5      family A: tables of r5 are missing
 //      A: good states      x    x    x    x    -      goes back to r4
 //      B: good states      x    -    x    x    x      stays at r5, unless r5 changed both
 //
-// Each family goes back on its own, as families are independent, except across records that changed
-// several families together (an atomic flush): these take effect in all or in none. MANIFESTs are
-// tried from the one that CURRENT names to older ones, and the first with a usable state wins.
+// Each family goes back independently, except that records that changed several families together
+// (an atomic flush) are kept in all of them or in none. MANIFESTs are tried from the one that
+// CURRENT names to older ones, and the first with a usable state is chosen.
 
 #include "db/recovery/complete_version.h"
 
@@ -34,7 +34,7 @@ namespace varve {
 
 namespace {
 
-// Finds out which tables of one family that is to be opened exist.
+// Checks which tables of one family exist.
 class FamilyTables {
  public:
   FamilyTables(const DbContext& context, const ColumnFamilyDescriptor& family,
@@ -46,7 +46,7 @@ class FamilyTables {
         options_(family.options),
         icmp_(family.options.comparator) {}
 
-  // Sets *there to true if the file is that table. Each table is examined once.
+  // Sets *there to whether the table's file exists and is that table. Examines each table once.
   Status Look(const NewFile& table, bool* there) {
     if (!IsPlaced(table)) {
       *there = false;
@@ -60,22 +60,22 @@ class FamilyTables {
     }
     Status s = Check(table);
     *there = s.ok();
-    // An error of the device is no proof that the table is gone.
+    // An I/O error does not show that the table is missing.
     if (!s.ok() && !s.IsCorruption() && !IsMissing(s)) return s;
     looked_at_.emplace(identity, *there);
     return Status::OK();
   }
-  // True if its directory is given.
+  // Returns true if the options have the table's directory.
   [[nodiscard]] bool IsPlaced(const NewFile& table) const { return table.path_id < paths_->size(); }
   std::string Path(const NewFile& table) const { return paths_->FileName(table); }
-  // True if the file is there and has its size.
+  // Returns true if the file exists with its size.
   [[nodiscard]] bool HasBlobFile(const BlobFileFacts& file) const {
     uint64_t bytes = 0;
     return fs_->GetFileSize(BlobPath(file.number), IOOptions(), &bytes, nullptr).ok() &&
            bytes == file.FileSize();
   }
   std::string BlobPath(uint64_t number) const { return paths_->BlobFileName(number); }
-  // Returns an error if a missing table is in a directory that is not given.
+  // Returns InvalidArgument if a missing table is in a directory that the options lack.
   [[nodiscard]] Status CheckNotElsewhere(const NewFile& table) const {
     VARVE_RETURN_IF_ERROR(former_.CheckNotThere(name_, *paths_, table));
     if (IsPlaced(table)) return Status::OK();
@@ -85,7 +85,7 @@ class FamilyTables {
   }
 
  private:
-  // Number, size and unique id, because an older MANIFEST may use a number for another table.
+  // Number, size and unique id, because in an older MANIFEST the number may be another table's.
   using Identity = std::tuple<uint64_t, uint64_t, std::string>;
 
   Status Check(const NewFile& table) const {
@@ -105,7 +105,7 @@ class FamilyTables {
 
 using TablesByFamily = std::map<std::string, FamilyTables>;  // Keyed by family name.
 
-// True if table `a` of level 0 is newer.
+// Returns true if table `a` of level 0 is newer than `b`.
 bool IsNewer(const NewFile& a, const NewFile& b) {
   const bool have_epochs =
       a.epoch_number != kUnknownEpochNumber && b.epoch_number != kUnknownEpochNumber;
@@ -114,42 +114,42 @@ bool IsNewer(const NewFile& a, const NewFile& b) {
   return a.number > b.number;
 }
 
-// State of a family while the records of a MANIFEST are applied in order.
+// The state of a family while the records of a MANIFEST are applied in order.
 struct FamilyState {
   // A state that can be recovered.
   struct Good {
-    uint64_t bound = 0;         // Upper bound of its records: one past the last offset.
-    std::set<uint64_t> absent;  // Missing tables that it does not need.
+    uint64_t bound = 0;         // One past the offset of its last record.
+    std::set<uint64_t> absent;  // Missing tables, which it does not need.
     bool has_tables = false;
   };
 
   std::string name;
-  FamilyTables* tables = nullptr;  // Null: it is not to be opened.
+  FamilyTables* tables = nullptr;  // Null if the family is not opened.
   std::map<uint64_t, NewFile> live;
   std::set<uint64_t> missing;  // Live tables that are missing.
-  // Missing blob files, and how many of their values no edit has counted as garbage.
+  // Missing blob files, and the number of their values that are not garbage.
   std::map<uint64_t, uint64_t> missing_blobs;
-  // Level 0 tables from before the last change that involved other families.
+  // Tables of level 0 from before the last change of several families, which must not be missing.
   std::set<uint64_t> of_groups;
   bool had_tables = false;
-  uint64_t bound = 0;              // Upper bound of the records applied so far.
-  std::vector<Good> good{Good()};  // Ascending; the last is the one to recover.
+  uint64_t bound = 0;              // One past the offset of the last record applied.
+  std::vector<Good> good{Good()};  // Usable states, ascending; the last is to be recovered.
 
   Status Apply(const VersionEdit& edit);
-  // Checks the missing tables of the newest state: returns an error if one may be in a directory
-  // that is not given.
+  // Returns InvalidArgument if a missing table of the newest state is in a directory that the
+  // options lack.
   [[nodiscard]] Status CheckPlaces() const;
-  // Adds the state after the record at `offset` to `good` if it can be recovered. in_group: the
-  // record changed other families, too.
+  // Adds the state after the record at `offset` to `good` if it is usable. `in_group`: the record
+  // changed other families, too.
   void Judge(uint64_t offset, bool in_group);
-  // True if the newest state is the one to recover. A family that is not opened counts as such.
+  // Returns true if the newest state is usable, or the family is not opened.
   [[nodiscard]] bool IsAtItsEnd() const {
     return tables == nullptr || (good.back().bound == bound && missing.empty());
   }
 
  private:
   void NoteBlobFiles(const VersionEdit& edit);
-  // True if a table that is there may refer to a missing blob file.
+  // Returns true if an existing table may refer to a missing blob file.
   [[nodiscard]] bool LacksBlobs() const;
   [[nodiscard]] bool LacksOnlyTheNewest() const;
 };
@@ -161,13 +161,13 @@ void FamilyState::NoteBlobFiles(const VersionEdit& edit) {
   for (const BlobGarbage& garbage : edit.blob_garbage) {
     const auto file = missing_blobs.find(garbage.number);
     if (file == missing_blobs.end()) continue;
-    // When all values of a missing file are garbage, nothing needs it any more.
+    // A missing file whose values are all garbage is not needed.
     file->second -= std::min(file->second, garbage.count);
     if (file->second == 0) missing_blobs.erase(file);
   }
 }
 
-// A table without shares may refer to any blob file from its oldest one on.
+// A table without blob_shares may refer to any blob file from its oldest one on.
 bool FamilyState::LacksBlobs() const {
   if (missing_blobs.empty()) return false;
   return std::ranges::any_of(live, [this](const auto& entry) {
@@ -182,14 +182,13 @@ bool FamilyState::LacksBlobs() const {
   });
 }
 
-// Applies the edit to the lists of the family's tables, and looks for each new one in the file
-// system.
+// Applies the edit to the lists of the family's tables, and checks whether each new one exists.
 Status FamilyState::Apply(const VersionEdit& edit) {
   for (const auto& [level, number] : edit.deleted_files) {
     live.erase(number);
     missing.erase(number);
   }
-  // An edit that creates a family adds no files; MANIFESTs have always been written so.
+  // An edit that creates a family never adds files.
   if (edit.family.added.has_value() || tables == nullptr) return Status::OK();
   NoteBlobFiles(edit);
   for (const NewFile& file : edit.new_files) {
@@ -209,8 +208,8 @@ Status FamilyState::CheckPlaces() const {
   return Status::OK();
 }
 
-// True if only the newest tables of level 0 are missing, and none is from before a change that
-// involved other families.
+// Returns true if only the newest tables of level 0 are missing, and none is from before the last
+// change of several families.
 bool FamilyState::LacksOnlyTheNewest() const {
   const NewFile* oldest_missing = nullptr;
   for (const uint64_t number : missing) {
@@ -235,21 +234,21 @@ void FamilyState::Judge(uint64_t offset, bool in_group) {
   good.push_back({bound, missing, live.size() > missing.size()});
 }
 
-// All states that one MANIFEST describes.
+// The states that one MANIFEST describes.
 class History {
  public:
   explicit History(TablesByFamily* tables) : tables_(tables) {
     AddFamily(0, kDefaultColumnFamilyName);
   }
 
-  // Reads up to the first damage. Errors are not those of the MANIFEST.
+  // Reads the MANIFEST up to its first damage, which is not an error of this call.
   Status Read(FileSystem* fs, const FileOptions& file_options, const std::string& path);
 
-  // True if the MANIFEST has everything needed to open a database.
+  // Returns true if the MANIFEST has all numbers that are needed to open a database.
   [[nodiscard]] bool IsComplete() const { return has_log_ && has_next_file_ && has_sequence_; }
-  // True if each family that ever had tables has some in its newest recoverable state.
+  // Returns true if each family that ever had tables has some in its newest usable state.
   [[nodiscard]] bool KeepsTables() const;
-  // Adds to *version the point of each family that goes back, and the files that are missing.
+  // Adds the points of families that go back, and the missing files, to *version.
   void Choose(CompleteVersion* version) const;
   [[nodiscard]] const ManifestEnd& end() const { return end_; }
 
@@ -261,7 +260,7 @@ class History {
   void Judge(uint64_t offset);
   void GoBackTogether();
 
-  // Families whose tables were changed together.
+  // A record that changed the tables of several families.
   struct Group {
     uint64_t offset;
     std::set<uint32_t> families;
@@ -269,10 +268,10 @@ class History {
 
   TablesByFamily* const tables_;
   std::map<uint32_t, FamilyState> families_;
-  std::set<uint32_t> changed_;  // Families changed by the current edits.
+  std::set<uint32_t> changed_;  // Families that the current edits change.
   std::vector<Group> groups_;
   ManifestEnd end_;
-  Status error_;  // Not an error of the MANIFEST.
+  Status error_;  // An error of Apply that is not the MANIFEST's.
   bool has_log_ = false;
   bool has_next_file_ = false;
   bool has_sequence_ = false;
@@ -285,7 +284,7 @@ void History::AddFamily(uint32_t id, const std::string& name) {
   if (tables != tables_->end()) family.tables = &tables->second;
 }
 
-// Returns false for an edit that no sound MANIFEST has: it ends there, like one that is damaged.
+// Returns false for an edit that is inconsistent with earlier ones, which counts as damage.
 bool History::Apply(const VersionEdit& edit) {
   has_log_ |= edit.log_number.has_value();
   has_next_file_ |= edit.numbers.next_file.has_value();
@@ -325,7 +324,7 @@ void History::Judge(uint64_t offset) {
   if (in_group) groups_.push_back({offset, changed_});
 }
 
-// The families of a group keep its outputs together, or go back together.
+// If one family of a group goes back to before the group's record, all of them do.
 void History::GoBackTogether() {
   bool changed = true;
   const auto is_before = [this](uint64_t offset) {
@@ -335,8 +334,8 @@ void History::GoBackTogether() {
              family->second.good.back().bound <= offset;
     };
   };
-  // A family that goes back may take another one with it, whose other groups are affected in turn;
-  // the loop ends when nothing changes.
+  // A family that goes back may affect another one, and through that other groups, so this repeats
+  // until nothing changes.
   while (changed) {
     changed = false;
     for (const Group& group : groups_) {
@@ -371,8 +370,6 @@ bool History::KeepsTables() const {
   });
 }
 
-// Fills in the version that was found: the newest state to which each family can go back, unless it
-// is at its end, and the tables that its later states lack.
 void History::Choose(CompleteVersion* version) const {
   for (const auto& [id, family] : families_) {
     for (const uint64_t number : family.missing) {
@@ -405,13 +402,13 @@ Status ListManifests(const DbContext& context, const wal::SyncedMark& known,
   const Status current = ReadCurrent(context.fs().get(), context.name(), &number);
   if (current.IsIOError() && !current.IsPathNotFound()) return current;
   if (current.ok()) to_front(number);
-  // The durability mark knows of a newer MANIFEST than CURRENT: its rename was lost.
+  // The synced mark names a newer MANIFEST than CURRENT does, whose replacement was lost.
   if (known.manifest > (current.ok() ? number : 0)) to_front(known.manifest);
   return Status::OK();
 }
 
-// Sets version->reason to why the chosen state is older than the newest one; leaves it empty if
-// nothing was lost. `first` says that the MANIFEST is the one that was to be tried first.
+// Sets version->reason if the chosen state is older than the newest one. `first` is true if its
+// MANIFEST is the first one that was tried.
 void Explain(const History& history, const wal::SyncedMark& known, bool first,
              CompleteVersion* version) {
   const uint64_t number = version->point.manifest;
@@ -429,7 +426,7 @@ void Explain(const History& history, const wal::SyncedMark& known, bool first,
 }  // namespace
 
 // Tries the MANIFESTs in turn. The first damaged one, and the missing files of the first one that
-// lacks any, are kept for the report, whichever state is chosen in the end.
+// lacks any, are reported, whichever state is chosen.
 Status FindCompleteVersion(const DbContext& context,
                            const std::vector<ColumnFamilyDescriptor>& families,
                            const wal::SyncedMark& known, const std::vector<std::string>& entries,
@@ -459,8 +456,8 @@ Status FindCompleteVersion(const DbContext& context,
     if (found->tables.empty()) found->tables = version.tables;
     version.tables = found->tables;
     Explain(history, known, number == numbers.front(), &version);
-    // A state in which some family has lost all of its tables is taken only if no older MANIFEST
-    // offers better.
+    // A state in which a family has lost all of its tables is used only if no older MANIFEST has a
+    // better one.
     if (history.KeepsTables()) {
       *found = std::move(version);
       return Status::OK();

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Finds the state that best_efforts_recovery opens: the newest one in a MANIFEST whose tables all
-// exist.
+// Finds the state for best_efforts_recovery: the newest one in a MANIFEST whose tables all exist.
 
 #include <string>
 #include <vector>
@@ -16,30 +15,29 @@
 
 namespace varve {
 
-// The state that was chosen, and what it lacks of the newest one.
+// The chosen state, and its difference from the newest one.
 struct CompleteVersion {
-  ManifestPoint point;  // Its MANIFEST is 0: none describes a whole database.
-  // Reason why the state is older than the newest one; empty: it is the newest.
+  ManifestPoint point;  // Its MANIFEST is 0 if none can be used.
+  // Reason why the state is older than the newest one; empty if it is the newest.
   std::string reason;
-  std::string bad_manifest;           // Path of a damaged one; empty: none was found.
+  std::string bad_manifest;           // Path of the first damaged MANIFEST, or empty.
   uint64_t bad_offset = 0;            // Position of its damage.
-  std::vector<std::string> families;  // Names of the families with an older state.
+  std::vector<std::string> families;  // Names of families with an older state.
   std::vector<std::string> tables;  // Paths of tables that are missing or differ from the MANIFEST.
   [[nodiscard]] bool set_back() const { return !reason.empty(); }
 };
 
-// Examines the MANIFEST that was known to be in force, that of CURRENT, and then all others from
-// the newest on, until one has a state of each family that has tables. If none has, families may
-// become empty. `entries` are those of the database's directory; only `families` are examined.
-// Writes nothing.
+// Examines the MANIFEST that the synced marks name (`known`), that of CURRENT, and then all others
+// from the newest on, until one has a usable state for every family that has tables. If none has,
+// families may become empty. `entries` are the names in the database's directory; only `families`
+// are examined. Writes nothing.
 //
-// A family goes back to a record at which none of its tables is missing; only the newest tables of
-// level 0 may be missing, since the remaining tables are then an older state. The outputs of an
-// atomic flush are kept by all of its families or by none.
+// A usable state of a family is one after a record at which none of its tables is missing, except
+// the newest ones of level 0, since the other tables are then an older state. The outputs of an
+// atomic flush are kept in all of its families or in none.
 //
-// A file that cannot be read for another reason than that it is missing or damaged is an error, not
-// a reason to go back. Returns InvalidArgument if a missing file is in a directory that the options
-// lack.
+// If a file cannot be read for another reason than that it is missing or damaged, returns that
+// error. InvalidArgument: a missing file is in a directory that the options lack.
 Status FindCompleteVersion(const DbContext& context,
                            const std::vector<ColumnFamilyDescriptor>& families,
                            const wal::SyncedMark& known, const std::vector<std::string>& entries,

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// An opening must never damage what is in a directory, so it is decided here, before anything is
-// written, if the directory has a database (CURRENT), could have one that lost its CURRENT (data
-// files without it: Corruption, nothing is changed), or is free for a new one.
+// An opening must never damage existing files, so this decides, before anything is written, whether
+// the directory has a database (CURRENT), has one that has lost its CURRENT (data files without it:
+// Corruption, nothing is changed), or can be used for a new one.
 //
-// A directory is made durably, its name included, before a file is put into it. The lock of the
-// database is taken before any other file is written there. If the opening fails, the directories
-// that it has made are removed as far as they are empty; the database's own one stays, with its
-// LOG.
+// A directory and its name are durable before a file is created in it. The database's lock is taken
+// before any other file is written. If the opening fails, the directories that it has created are
+// removed if they are empty; the database's own one stays, with its LOG.
 
 #include "db/recovery/database_directory.h"
 
@@ -24,8 +23,8 @@ namespace varve {
 
 namespace {
 
-// Returns the error for a directory without CURRENT when no database is to be created; it says what
-// the directory contains. With `any_manifest` a MANIFEST is enough for OK.
+// Returns the error for a directory without CURRENT when no database is to be created, with a
+// message about its contents. With `any_manifest`, returns OK if there is a MANIFEST.
 Status WithoutCurrent(FileSystem* fs, const std::string& path, bool any_manifest) {
   constexpr char kMissing[] = "does not exist (create_if_missing is false)";
   std::vector<std::string> entries;
@@ -47,8 +46,8 @@ Status WithoutCurrent(FileSystem* fs, const std::string& path, bool any_manifest
   return Status::InvalidArgument(path + ": a directory without a database", kMissing);
 }
 
-// Creates the database's directory and that of its logs with create_if_missing. Without it, OK
-// promises that there is a CURRENT, or with best_efforts_recovery a MANIFEST.
+// With create_if_missing, creates the directories of the database and of its logs. Otherwise
+// returns OK only if there is a CURRENT, or a MANIFEST with best_efforts_recovery.
 Status MakeOrFindDirectory(const DbContext& context, MadeDirectories* made) {
   FileSystem* const fs = context.fs().get();
   if (context.options().create_if_missing) {
@@ -62,8 +61,6 @@ Status MakeOrFindDirectory(const DbContext& context, MadeDirectories* made) {
 
 }  // namespace
 
-// The parent is synced, or a power loss could take the directory with everything that was synced
-// within it.
 IOStatus MakeDirectoryDurably(FileSystem* fs, const std::string& path, bool* made) {
   if (made != nullptr) *made = false;
   if (fs->FileExists(path, IOOptions(), nullptr).ok()) return IOStatus::OK();
@@ -83,8 +80,8 @@ IOStatus MadeDirectories::Make(const std::string& path) {
   return s;
 }
 
-// A directory that is not empty cannot be deleted. The lock of a directory of logs was made by this
-// opening, as the directory was.
+// Directories that are not empty stay. A LOCK file in a directory of logs was created by this
+// opening, like the directory.
 void MadeDirectories::Remove() noexcept {
   for (; !paths_.empty(); paths_.pop_back()) {
     BestEffort([this] {
@@ -95,8 +92,7 @@ void MadeDirectories::Remove() noexcept {
   }
 }
 
-// The order is: make or find, lock, then the LOG file, which is the first file that this opening
-// changes. A repair has its lock already.
+// The LOG, which is the first file that this opening changes, is opened only when the lock is held.
 Status TakeDirectory(DbContext* context, bool repairs, MadeDirectories* made) {
   VARVE_ASSERT(context->info_log() == nullptr);
   std::shared_ptr<Logger> info_log = context->options().info_log;
@@ -107,7 +103,7 @@ Status TakeDirectory(DbContext* context, bool repairs, MadeDirectories* made) {
   if (!repairs) {
     VARVE_RETURN_IF_ERROR(MakeOrFindDirectory(*context, made));
     const Status locked = context->Lock();
-    if (!locked.ok()) made->Keep();  // The process that has the lock may use them.
+    if (!locked.ok()) made->Keep();  // The process that holds the lock may use them.
     VARVE_RETURN_IF_ERROR(locked);
   }
   if (info_log == nullptr) {
@@ -130,8 +126,6 @@ Status CheckNotOfAnother(FileSystem* fs, const std::string& db_name, const std::
       directory, "is to hold " + what + " of " + db_name + ", and is a database of its own");
 }
 
-// *found is whether there is a database to recover. With `manifest_chosen`, best_efforts_recovery
-// does without CURRENT.
 Status FindDatabase(const DbContext& context, bool manifest_chosen, bool* found) {
   const DBOptions& options = context.options();
   IOStatus s;
@@ -149,8 +143,7 @@ Status FindDatabase(const DbContext& context, bool manifest_chosen, bool* found)
   return Status::OK();
 }
 
-// Called when a database is about to be made: it would take the numbers of such files for its own,
-// and delete them.
+// A new database would treat such files as its own, and delete them.
 Status CheckHoldsNoData(const LogLocation& logs, const std::string& directory,
                         const std::vector<std::string>& entries) {
   std::string manifests;

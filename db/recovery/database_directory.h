@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Creates and locks the directory of a database at its opening, and checks that it holds a
-// database, or nothing that an opening could damage.
+// Creates and locks the directory of a database at its opening, and checks that it has a database,
+// or nothing that an opening could damage.
 
 #include <string>
 #include <vector>
@@ -14,8 +14,9 @@
 
 namespace varve {
 
-// Creates a missing directory and syncs its name into its parent: otherwise a power loss could
-// remove everything in it, even synced files. Sets *made to true if it was missing.
+// Creates the directory if it is missing, and syncs its parent: otherwise a power loss could remove
+// it with everything in it, even synced files. Sets *made, unless it is null, to whether it was
+// missing.
 IOStatus MakeDirectoryDurably(FileSystem* fs, const std::string& path, bool* made = nullptr);
 
 // Directories that an opening has created. The destructor removes the empty ones, unless Keep was
@@ -27,11 +28,11 @@ class MadeDirectories {
   MadeDirectories(const MadeDirectories&) = delete;
   MadeDirectories& operator=(const MadeDirectories&) = delete;
 
-  // Creates the directory durably, and remembers it; does nothing if it exists.
+  // Creates the directory durably, and adds it to the list; does nothing if it exists.
   IOStatus Make(const std::string& path);
-  // Forgets the directories, which stay.
+  // Empties the list, so that the directories stay.
   void Keep() noexcept { paths_.clear(); }
-  // Removes those that are empty but for a LOCK file, and forgets all.
+  // Removes the directories that are empty except for a LOCK file, and empties the list.
   void Remove() noexcept;
 
  private:
@@ -39,26 +40,26 @@ class MadeDirectories {
   std::vector<std::string> paths_;
 };
 
-// Creates the directories if the options say so, locks the database, and opens the LOG. A reader
-// (DbContext::read_only) does not change the directory, and a repair has already locked it. The
-// database's own directory stays, with the LOG, even if the opening fails.
+// Creates the directories with create_if_missing, locks the database, and opens the LOG. A
+// read-only opening does not change the directory, and a repair (`repairs`) has locked it already.
+// The database's own directory stays, with the LOG, even if the opening fails.
 Status TakeDirectory(DbContext* context, bool repairs, MadeDirectories* made);
 
-// True if the directory is that of another database: it has a CURRENT, and is not this database's
+// Returns true if the directory is another database's: it has a CURRENT, and is not this database's
 // directory under another name.
 bool IsOfAnotherDatabase(FileSystem* fs, const std::string& db_name, const std::string& directory);
 
-// Returns InvalidArgument if the directory is that of another database; `what` names the files that
-// it is to contain.
+// Returns InvalidArgument if the directory is another database's. `what` names, for the message,
+// the files for which it was given.
 Status CheckNotOfAnother(FileSystem* fs, const std::string& db_name, const std::string& directory,
                          const std::string& what);
 
-// Sets *found to true if there is a CURRENT or `manifest_chosen`, which replaces one.
-// Returns InvalidArgument if that contradicts the options (create_if_missing, error_if_exists).
+// Sets *found to whether there is a database: a CURRENT, or `manifest_chosen`
+// (best_efforts_recovery). InvalidArgument: that contradicts create_if_missing or error_if_exists.
 Status FindDatabase(const DbContext& context, bool manifest_chosen, bool* found);
 
-// Checks the directory of a database to be created, which has no CURRENT. It must hold no data:
-// only a MANIFEST and temporary files may be left of an interrupted creation.
+// Checks a directory without CURRENT in which a database is to be created. Returns Corruption if it
+// has data; only a MANIFEST and temporary files of an interrupted creation are allowed.
 Status CheckHoldsNoData(const LogLocation& logs, const std::string& directory,
                         const std::vector<std::string>& entries);
 

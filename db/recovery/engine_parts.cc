@@ -17,7 +17,7 @@
 namespace varve {
 
 std::shared_ptr<Engine> MakeEngine(const OpenRequest& request) {
-  // GetOptions returns relative paths as the user gave them.
+  // GetOptions must return relative paths as the user gave them.
   auto given = std::make_shared<const DBOptions>(SanitizeOptions(request.name, request.options));
   FileSystem* const fs = given->env->GetFileSystem().get();
   DbContext::Identity identity;
@@ -50,7 +50,7 @@ Status CheckFamilies(const DBOptions& options,
   return Status::OK();
 }
 
-// Comes after the replay: the commit path begins behind the last sequence number that was replayed.
+// Must come after the replay, as the commit path begins after the last replayed sequence number.
 void MakeWritePath(Engine* engine) {
   Engine& e = *engine;
   e.host = std::make_unique<WriteHost>(e.context, &e.state, &e.errors, &e.stalls.slow_path());

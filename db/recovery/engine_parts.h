@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The first and last steps that all openings of an engine share.
+// Steps that all kinds of openings of an engine share.
 
 #include <memory>
 #include <vector>
@@ -14,14 +14,15 @@ namespace varve {
 
 struct Engine;
 
-// Returns an engine with the request's sanitised options and absolute paths; reads nothing.
+// Returns an engine with the request's sanitized options and absolute paths. Does no I/O.
 std::shared_ptr<Engine> MakeEngine(const OpenRequest& request);
 
 // Returns InvalidArgument if a family cannot be opened with its options, a name occurs twice, or
 // the default family is missing.
 Status CheckFamilies(const DBOptions& options, const std::vector<ColumnFamilyDescriptor>& families);
 
-// Creates the write path of an engine, whose logs and versions must exist.
+// Creates the write path of an engine. Requires its logs and versions, and that the last sequence
+// number is final.
 void MakeWritePath(Engine* engine);
 
 }  // namespace varve

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// This file has the life of a column family, from the check of its options to its end. A family has
+// Implements the life of a column family, from the check of its options to its drop. A family has
 // three parts, which are made in this order:
 //
 //     FamilyVersions        what the MANIFEST has: id, name, tables    AddToManifest
 //     ColumnFamily          what it has at run time: memtables, ...    MakeFamily
 //     ColumnFamilyHandle    the user's name for it                     CreateFamily
 //
-// A drop takes it from the MANIFEST, then from the families that can be found by name or id. The
-// rest lives as long as a handle, an iterator or a job holds it.
+// A drop removes it from the MANIFEST, and then from the set of families. The objects live as long
+// as a handle, an iterator or a job holds them.
 //
 // Invariants
-// 1. A family is in the MANIFEST before anything can be written to it, and a drop is there before
-//    the family disappears: a crash neither loses a family with data nor brings back a dropped one.
+// 1. A family is in the MANIFEST before anything can be written to it, and a drop before the family
+//    disappears: a crash neither loses a family with data nor restores a dropped one.
 // 2. The size of a family's timestamps is in the log before the family exists, so no reader of the
 //    log meets a record of the family without it.
 // 3. Creating and dropping hold the commit path exclusively, so no write is running. Directories
 //    are made without the DB mutex, so the name is checked again under it.
-// 4. If the run-time part cannot be made for lack of memory, the family leaves the MANIFEST again.
+// 4. If the ColumnFamily cannot be made, the family is dropped from the MANIFEST again.
 
 #include "db/recovery/families.h"
 
@@ -39,8 +39,8 @@
 
 namespace varve {
 
-// Asks the builder of tables, too, as the schema of options accepts values with which no table can
-// be written.
+// Also checks whether tables can be written, as ValidateOptions accepts values with which that is
+// impossible.
 Status CheckFamily(const DBOptions& db_options, const ColumnFamilyDescriptor& family) {
   if (family.name.empty()) return Status::InvalidArgument("column family", "the name is empty");
   VARVE_RETURN_IF_ERROR(ValidateOptions(db_options, family.options));
@@ -79,10 +79,9 @@ Status AddToManifest(Engine* engine, const FamilyToOpen& family,
   VARVE_ASSERT(family.comparator != nullptr && state.logs != nullptr);
   const size_t timestamp_size = family.comparator->timestamp_size();
   if (timestamp_size != 0) {
-    // A refused family takes no id, so the entry would be about the next family.
+    // A refused family uses no id, so an entry in the log would apply to the next family.
     VARVE_RETURN_IF_ERROR(state.versions->CheckCanBeMade(family));
-    // The size is in the log before the family exists, so that no record of it comes before its
-    // size.
+    // Invariant 2: the size is in the log before any record of the family.
     const wal::TimestampSizes sizes = {{state.versions->next_family_id(), timestamp_size}};
     engine->new_logs.NoteStamped();
     DbUnlock unlock(&state.mu);
@@ -93,8 +92,8 @@ Status AddToManifest(Engine* engine, const FamilyToOpen& family,
                                       engine->context.directory(), versions, tables);
 }
 
-// Gives the family everything of the engine that it may use, as functions where the part belongs to
-// a later layer. The first memtable begins behind all sequence numbers so far.
+// Parts of the engine that belong to later layers are passed as functions. The first memtable
+// begins after the last sequence number.
 std::shared_ptr<ColumnFamily> MakeFamily(Engine* engine, std::shared_ptr<FamilyVersions> versions,
                                          const ColumnFamilyOptions& options) {
   const DbContext& context = engine->context;
@@ -136,8 +135,8 @@ std::shared_ptr<ColumnFamily> MakeFamily(Engine* engine, std::shared_ptr<FamilyV
   return family;
 }
 
-// Existing files keep their numbers. Created directories stay even if the family is not created:
-// another thread may be creating one in them.
+// The numbers of existing files are marked as used. Created directories stay even if the family is
+// not created, as another thread may be creating one in them.
 Status MakeTableDirectories(Engine* engine, const ColumnFamilyDescriptor& family) {
   MadeDirectories made(engine->context.fs().get());
   DirectoryListing listing;
@@ -160,8 +159,8 @@ Status CheckIsNew(Engine* engine, const std::string& name) {
 
 }  // namespace
 
-// From AddToManifest on the family exists for the next opening, so a failure to make its run-time
-// part drops it again; if that fails, too, an error stops writes, and the next opening finds the
+// After AddToManifest the next opening finds the family, so it is dropped again if a later step
+// fails. If that fails, too, a background error stops writes, and the next opening finds the
 // family.
 Status CreateFamily(Engine* engine, const ColumnFamilyDescriptor& wanted,
                     std::unique_ptr<ColumnFamilyHandle>* handle,
@@ -172,7 +171,7 @@ Status CreateFamily(Engine* engine, const ColumnFamilyDescriptor& wanted,
   if (!s.ok()) return s;
   VARVE_ASSERT(*handle == nullptr);
   VARVE_RETURN_IF_ERROR(CheckIsNew(engine, wanted.name));
-  // Made before the mutex is taken, as that is I/O; the name is checked again under it.
+  // This is I/O, and done without the mutex, so the name is checked again under it.
   VARVE_RETURN_IF_ERROR(MakeTableDirectories(engine, wanted));
   DbLock lock(&e.state.mu);
   if (e.state.families.FindByName(wanted.name) != nullptr) {
@@ -191,30 +190,28 @@ Status CreateFamily(Engine* engine, const ColumnFamilyDescriptor& wanted,
     e.state.families.Add(std::move(family));
   });
   if (s.ok()) return s;
-  // Drops the family from the MANIFEST again, because it has no handle.
+  // The user gets no handle, so the family is dropped again.
   handle->reset();
   Status dropped = e.state.versions->DropFamily(versions.get(), e.context.directory());
   if (!dropped.ok()) e.errors.Report(dropped, BackgroundErrorReason::kManifestWrite);
   return s;
 }
 
-// Handles, iterators and jobs may hold the family on; its files go with the last of them.
+// The family's files are deleted when the last handle, iterator or job releases it.
 Status DropFamily(Engine* engine, ColumnFamily* family) {
   Engine& e = *engine;
   DbLock lock(&e.state.mu);
   if (family->dropped()) {
     return Status::InvalidArgument("drop column family: it was dropped already", family->name());
   }
-  // The drop is durable before the family disappears: a crash cannot bring back a family that a
-  // caller was told is gone.
+  // Invariant 1: the drop is durable before the family disappears.
   const Status s = e.state.versions->DropFamily(family->versions(), e.context.directory());
   if (!s.ok()) return e.errors.Reported(s, BackgroundErrorReason::kManifestWrite);
   family->MarkDropped();
   VARVE_ASSERT(family->id() != 0 && e.state.families.FindById(family->id()) == family);
   e.state.families.Remove(family->id());
   e.stalls.Update();
-  // A family that waits for a compaction must leave the queue, or it keeps its tables while it
-  // waits.
+  // A dropped family must be removed from the queue of compactions, which would keep its tables.
   BestEffort([&] {
     e.state.mu.AssertHeld();
     e.jobs->compaction.Schedule(family);
@@ -223,8 +220,7 @@ Status DropFamily(Engine* engine, ColumnFamily* family) {
   return s;
 }
 
-// Whole directories are forgotten, since the manager may also know files that no version has any
-// more.
+// Removes whole directories, since the manager may also have files that no version has.
 void ForgetTables(Engine* engine) noexcept {
   TableSpace* const space = engine->context.table_space();
   // In a read-only database another process or opening may own the tables.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Implements the steps of file_exchange.h. Each moves or writes files and then syncs the
-// directories, the receiving one first; undoing looks only at what is on disk, so that it may
-// itself be interrupted and repeated.
+// Implements the steps of file_exchange.h. Each step moves or writes files, and then syncs the
+// directories, the receiving one first. Undoing depends only on the files on disk, so it may itself
+// be interrupted and repeated.
 
 #include "db/recovery/file_exchange.h"
 
@@ -31,15 +31,15 @@ std::string LeavingFolder(const std::string& directory) {
   return RestoreFolder(directory) + "/before";
 }
 
-// Replaces CURRENT durably. *in_doubt becomes true if it may have the new contents despite an
-// error.
+// Replaces CURRENT durably. Sets *in_doubt, unless it is null, if CURRENT may have the new contents
+// despite an error.
 Status WriteCurrent(FileSystem* fs, const std::string& db_name, const std::string& text,
                     bool* in_doubt = nullptr) {
   const std::string temp = TempFileName("", kCurrentTempNumber).substr(1);
   return WriteFileDurably(fs, db_name, temp, kCurrentName, text, nullptr, in_doubt);
 }
 
-// Reads the file; *text stays empty if it is missing.
+// Reads the file, or sets *text to "" if it is missing.
 Status ReadIfThere(FileSystem* fs, const std::string& path, std::string* text) {
   text->clear();
   IOStatus s = ReadFileToString(fs, path, kMaxListBytes, text);
@@ -58,8 +58,7 @@ Status MoveAll(FileSystem* fs, const std::vector<std::string>& names, const std:
   for (const std::string& name : names) {
     VARVE_RETURN_IF_ERROR(fs->RenameFile(from + "/" + name, to + "/" + name, IOOptions(), nullptr));
   }
-  // The new names are durable before the old ones are surely gone, so that no crash leaves a file
-  // without a name.
+  // The new names are synced first, so that no crash leaves a file without a name.
   VARVE_RETURN_IF_ERROR(SyncDirectory(fs, to));
   return SyncDirectory(fs, from);
 }
@@ -75,7 +74,7 @@ Status Announce(FileSystem* fs, const ExchangedFiles& place) {
       WriteFileDurably(fs, folder, std::string(kExchangeList) + ".dbtmp", kExchangeList, text));
   std::string current;
   VARVE_RETURN_IF_ERROR(ReadIfThere(fs, CurrentFileName(place.directory), &current));
-  // The old CURRENT is saved before the marker takes its place.
+  // The old CURRENT is saved before the marker replaces it.
   if (!current.empty()) {
     VARVE_RETURN_IF_ERROR(
         WriteFileDurably(fs, leaving, std::string(kCurrentName) + ".dbtmp", kCurrentName, current));
@@ -95,12 +94,12 @@ Status MoveBack(FileSystem* fs, const std::string& directory) {
     std::string name = text.substr(0, end);
     text.erase(0, end + 1);
     IOStatus waits = fs->FileExists(incoming + "/" + name, IOOptions(), nullptr);
-    // A file that still waits was not moved in; one of that name in the directory is an old one.
+    // The new file was not moved in; a file of that name in the directory is an old one.
     if (waits.ok()) continue;
     if (!IsMissing(waits)) return waits;
     moved_in.push_back(std::move(name));
   }
-  // New files leave first: old ones may have the same names.
+  // New files are moved first, as old ones may have the same names.
   if (!moved_in.empty()) VARVE_RETURN_IF_ERROR(MoveAll(fs, moved_in, directory, incoming));
   std::vector<std::string> left;
   VARVE_RETURN_IF_ERROR(ListIfThere(fs, leaving, &left));
@@ -122,8 +121,8 @@ Status GoBack(FileSystem* fs, const std::vector<std::string>& directories) {
   return SyncDirectory(fs, db_name);
 }
 
-// Removes the folder with all its files, durably: none of them may reappear in a later folder of
-// this name.
+// Removes the folder with all its files, durably, so that none of them reappears in a later folder
+// of this name.
 Status RemoveFolder(FileSystem* fs, const std::string& folder) {
   std::vector<std::string> entries;
   VARVE_RETURN_IF_ERROR(ListIfThere(fs, folder, &entries));
@@ -182,14 +181,14 @@ Status RemoveRestoreFolder(FileSystem* fs, const std::string& directory) {
   return SyncDirectory(fs, directory);
 }
 
-// May itself be interrupted: the marker stays until the old CURRENT is back.
+// May itself be interrupted: the marker in CURRENT stays until the old CURRENT is restored.
 Status UndoInterruptedRestore(FileSystem* fs, const std::string& db_name,
                               const std::string& wal_dir) {
   std::vector<std::string> directories = {db_name};
   if (!wal_dir.empty() && wal_dir != db_name) directories.push_back(wal_dir);
   std::string current;
   VARVE_RETURN_IF_ERROR(ReadIfThere(fs, CurrentFileName(db_name), &current));
-  // Without the marker the exchange has not begun or is complete, and the folders are leftovers.
+  // Without the marker, the exchange has not begun or is complete, and the folders are leftovers.
   if (current == kExchangeUnderWay) VARVE_RETURN_IF_ERROR(GoBack(fs, directories));
   for (const std::string& directory : directories) {
     VARVE_RETURN_IF_ERROR(RemoveRestoreFolder(fs, directory));

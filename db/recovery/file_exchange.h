@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Replaces the files of a database by those of another state, so that a crash at any moment leaves
-// one of the two states. This is the last part of a restore.
+// Replaces the files of a database by those of another state, as the last part of a restore. After
+// a crash at any moment the database has one of the two states.
 //
-// The new files wait in restore.tmp/new of each directory, complete, checked and durable.
+// The new files are in restore.tmp/new of each directory, complete, checked and durable.
 //   1. Write restore.tmp/LIST with the names of the new files, and copy CURRENT to
 //      restore.tmp/before.
 //   2. Write to CURRENT that an exchange is under way. No engine opens such a database.
@@ -24,7 +24,7 @@ namespace varve {
 
 inline constexpr char kRestoreFolder[] = "restore.tmp";
 
-// Returns the folder where the new files of a directory wait.
+// Returns the folder for the new files of a directory.
 std::string IncomingFolder(const std::string& directory);
 
 // Names of files in one directory. CURRENT is in neither list.
@@ -34,18 +34,19 @@ struct ExchangedFiles {
   std::vector<std::string> coming;
 };
 
-// The first place is the database's directory, the second, if any, that of its logs. The caller
-// holds the database's lock. After an error the old state is in force or an opening restores it;
-// but if *in_force is true, the new state is in force.
+// Replaces files in `places`: the database's directory and, if there is a second one, that of its
+// logs. `new_current` is the new contents of CURRENT. Requires that the caller holds the database's
+// lock. After an error the database has the old state, or the next opening restores it, unless
+// *in_force is true: then it has the new state.
 Status ExchangeFiles(FileSystem* fs, const std::vector<ExchangedFiles>& places,
                      const std::string& new_current, bool* in_force);
 
-// Undoes an interrupted exchange, and removes files that restores have left. The caller holds the
-// lock. wal_dir may be empty, or the database's directory.
+// Undoes an interrupted exchange, and removes leftovers of restores. Requires that the caller holds
+// the database's lock. wal_dir may be empty, or the database's directory.
 Status UndoInterruptedRestore(FileSystem* fs, const std::string& db_name,
                               const std::string& wal_dir);
 
-// Removes restore.tmp of one directory, if it is there.
+// Removes restore.tmp of one directory if it exists.
 Status RemoveRestoreFolder(FileSystem* fs, const std::string& directory);
 
 }  // namespace varve

@@ -16,7 +16,7 @@ namespace varve {
 
 namespace {
 
-// An id is 36 bytes; other writers may append a little.
+// An id has 36 bytes, but other writers may append some.
 constexpr uint64_t kIdentityBytesMax = 4096;
 
 // Returns 64 bits from independent sources, so that one bad source does not make ids repeat.

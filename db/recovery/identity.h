@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Generates the database's id and the session id of each opening.
+// Generates database ids and session ids, and reads and writes the file IDENTITY.
 
 #include <string>
 
@@ -18,7 +18,7 @@ std::string NewSessionId(Env* env);
 
 // Reads IDENTITY. Returns NotFound if it is missing, and Corruption if it does not contain an id.
 Status ReadIdentity(FileSystem* fs, const std::string& db_name, std::string* id);
-// Writes IDENTITY durably, in place of an older one.
+// Writes IDENTITY durably, replacing an existing one.
 Status WriteIdentity(FileSystem* fs, const std::string& db_name, const std::string& id);
 
 }  // namespace varve

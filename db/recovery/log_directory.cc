@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Only the logs themselves prove that logs are elsewhere. An OPTIONS file only says where to
-// search, because paths change when a database is moved or copied, and the same path can have two
-// spellings.
+// Only existing logs prove that logs are elsewhere. An OPTIONS file is only used to find a
+// directory to search, because paths change when a database is moved or copied, and a directory may
+// have several paths.
 
 #include "db/recovery/log_directory.h"
 
@@ -21,11 +21,11 @@ namespace varve {
 
 namespace {
 
-// Number of bytes that distinguish logs with the same number: they include the first record's
-// checksum, and a copy that has grown differently still has them.
+// Number of first bytes by which logs of the same number are compared. They include the first
+// record's checksum, and stay equal if a copy has grown differently.
 constexpr uint64_t kBytesToCompare = 32;
 
-// Finds the numbers of the logs in a directory that are not below `min_log`, ascending; none if the
+// Sets *numbers to the logs in a directory from `min_log` on, ascending, or to none if the
 // directory is missing.
 Status FindLogsIn(const LogLocation& place, const std::string& directory, uint64_t min_log,
                   std::vector<uint64_t>* numbers) {
@@ -49,8 +49,8 @@ Status ReadBeginning(const LogLocation& place, const std::string& path, std::str
   return Status::OK();
 }
 
-// Returns the log directory in the newest OPTIONS file; empty if it is unknown. `found_logs`: some
-// logs are where they are searched.
+// Returns the directory of logs in the newest OPTIONS file, or "" if it is not known. `found_logs`
+// is true if there are logs where they are searched.
 std::string LastLogDirectory(const LogLocation& place, bool found_logs) {
   std::vector<uint64_t> numbers;
   std::string directory;
@@ -62,14 +62,14 @@ std::string LastLogDirectory(const LogLocation& place, bool found_logs) {
     return "";
   }
   if (!SpeaksOfThis(place, was_in, found_logs)) return "";
-  // A relative path was relative to another process's directory.
+  // A relative path may have been relative to another working directory.
   if (!directory.starts_with('/')) return "";
   while (directory.size() > 1 && directory.back() == '/') directory.pop_back();
   return directory;
 }
 
-// Sets *stray to the number of a log in `other` whose batches the directory of the options lacks;
-// 0: none. After an error it is unknown.
+// Sets *stray to the number of a log in `other` that the directory of the options lacks, or to 0 if
+// there is none.
 Status FindStrayLog(const LogLocation& place, const std::string& other,
                     const std::vector<uint64_t>& numbers, uint64_t min_log, uint64_t* stray) {
   *stray = 0;
@@ -87,7 +87,7 @@ Status FindStrayLog(const LogLocation& place, const std::string& other,
     std::string here;
     if (std::binary_search(numbers.begin(), numbers.end(), number)) {
       VARVE_RETURN_IF_ERROR(ReadBeginning(place, LogFileName(place.directory, number), &here));
-      if (beginning == here) return Status::OK();  // The same directory, or a copy of it.
+      if (beginning == here) return Status::OK();  // It is the same directory, or a copy.
     }
     if (LastSequenceIn(place.fs, place.file_options, path, number) == 0) continue;
     *stray = number;
@@ -102,8 +102,8 @@ bool SpeaksOfThis(const LogLocation& place, const std::string& was_in, bool foun
   if (was_in.empty() || IsSamePath(was_in, place.db_name)) return true;
   const std::string lock = LockFileName(was_in);
   const IOStatus there = place.fs->FileExists(lock, IOOptions(), nullptr);
-  // The database was moved, or its former place cannot be read. Files that were found were moved
-  // too.
+  // The database was moved, or its former directory cannot be read. If files were found, they were
+  // moved, too.
   if (!there.ok()) return !found;
   return IsSameFile(place.fs, lock, LockFileName(place.db_name));
 }

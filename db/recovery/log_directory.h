@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Checks that the logs are searched in the right directory. An opening that searches elsewhere
-// finds none, and what it would write makes the existing logs obsolete.
+// Checks that logs are searched in the right directory (wal_dir). An opening that searched
+// elsewhere would find none, and make the existing logs obsolete.
 
 #include <cstdint>
 #include <string>
@@ -13,38 +13,37 @@
 
 namespace varve {
 
-// The directory where the logs of a database are searched. Paths are absolute.
+// The directory in which an opening searches the logs of a database. Paths are absolute.
 struct LogLocation {
   FileSystem* fs = nullptr;
   FileOptions file_options;  // For reading logs.
   std::string db_name;
   std::string directory;
-  // True if a process has locked the database at its present place. Otherwise it is a copy, for
-  // example a checkpoint, and its OPTIONS file names the original's logs.
+  // True if a process has locked the database at this path. Otherwise it is a copy, such as a
+  // checkpoint, and its OPTIONS file names the original's directories.
   bool was_locked = false;
 };
 
-// True if an OPTIONS file that was written in the directory `was_in` describes where this
-// database's files are. If the database is a copy, its OPTIONS file describes the original's. If
-// the database was moved, the answer depends on `found`, which is true if the files are where they
-// are searched: then they were moved, too, and the OPTIONS file names their former place.
+// Returns true if an OPTIONS file that was written in the directory `was_in` has the directories of
+// this database. That of a copy has those of the original. If the database was moved, the result is
+// !found: if the files were found where they are searched, they were moved, too, and the OPTIONS
+// file has their former directories.
 bool SpeaksOfThis(const LogLocation& place, const std::string& was_in, bool found);
 
 // Must be called after the MANIFEST was read and before logs are. Returns InvalidArgument, naming
-// both directories, if batches that the MANIFEST needs are not in place.directory, but in the
-// directory of logs that the database was last opened with, or in the database's own. A log that
-// was moved or copied together with its database is in the right place, whatever the OPTIONS file
-// says. `numbers` are the logs found in place.directory, from `min_log` on, ascending. Writes
-// nothing.
+// both directories, if logs that the MANIFEST needs are not in place.directory, but in the
+// directory of logs of the last opening, or in the database's own. Logs that were moved or copied
+// with their database are accepted, whatever the OPTIONS file has. `numbers` are the logs in
+// place.directory from `min_log` on, ascending. Writes nothing.
 Status CheckLogDirectory(const LogLocation& place, const std::vector<uint64_t>& numbers,
                          uint64_t min_log);
 
-// Checks an existing database whose log directory is missing. Returns InvalidArgument if the
-// database was last opened with that directory, because the logs in it are lost.
+// Checks an existing database whose directory of logs is missing. Returns InvalidArgument if the
+// database was last opened with that directory, since its logs are then lost.
 Status CheckMayBeMissing(const LogLocation& place);
 
 // Checks a database that is about to be created. Returns Corruption if the directory of logs is not
-// the database's own and holds logs, since they would be replayed into the new database.
+// the database's own and has logs, which would be replayed into the new database.
 Status CheckNoLogs(const LogLocation& place);
 
 }  // namespace varve

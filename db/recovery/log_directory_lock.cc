@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Locks a directory of logs that is apart from the database, while its files are moved or deleted:
-// several databases may name it, and each of them locks only its own directory. Without a directory
-// there is nothing to lock.
+// The lock of a database protects only its own directory, but several databases may have the same
+// separate directory of logs. So that is locked, too, while files in it are moved or deleted.
 
 #include "db/recovery/log_directory_lock.h"
 

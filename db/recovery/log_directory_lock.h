@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Locks the directory of a closed database's logs (wal_dir): an open database that has its logs
-// there holds that lock, too.
+// LogDirectoryLock locks the directory of a closed database's logs (wal_dir). An open database with
+// its logs in that directory holds the same lock.
 
 #include <string>
 
@@ -18,10 +18,9 @@ class LogDirectoryLock {
   LogDirectoryLock(const LogDirectoryLock&) = delete;
   LogDirectoryLock& operator=(const LogDirectoryLock&) = delete;
 
-  // Locks the directory of the logs of the database `name`, which the caller has locked. Does
-  // nothing if the lock is held already, if the directory is missing, empty (""), or the
-  // database's own, or if it is that of another database, whose logs the caller leaves alone.
-  // Returns IOError if a database that has its logs there is open.
+  // Locks `directory`, that of the logs of the database `name`, which the caller has locked. Does
+  // nothing if the lock is held already, or if the directory is missing, "", the database's own, or
+  // another database's. IOError: an open database has its logs there.
   IOStatus Take(const std::string& name, const std::string& directory);
   // Releases the lock, and deletes its file.
   void Remove();
@@ -31,7 +30,7 @@ class LogDirectoryLock {
 
   FileSystem* const fs_;
   FileLock* lock_ = nullptr;
-  std::string path_;  // Empty: it was never held.
+  std::string path_;  // Empty if it was never held.
 };
 
 }  // namespace varve

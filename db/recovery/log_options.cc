@@ -18,7 +18,7 @@ namespace varve {
 
 namespace {
 
-// Returns RocksDB's LOG spelling of codecs.
+// Returns the word that RocksDB's LOG has for a value of a compression option.
 std::string WordOf(const std::string& value) {
   if (value == "kDisableCompressionOption") return "Disabled";
   for (const CompressionType type :
@@ -32,8 +32,8 @@ std::string WordOf(const std::string& value) {
   return value;
 }
 
-// Appends one line per option, beginning with `before`. Where RocksDB's LOG has numbers for words,
-// these are used, because people search for them.
+// Appends a line for each option, which begins with `before`. Enumerations are printed like in
+// RocksDB's LOG, as programs search for that.
 void AppendLines(const OptionTable& table, OptionPrintStyle::Words words, const char* before,
                  const void* object, std::string* text) {
   const OptionPrintStyle style = {.delimiter = "\n", .words = words};
@@ -48,15 +48,15 @@ void AppendLines(const OptionTable& table, OptionPrintStyle::Words words, const 
   }
 }
 
-// Names the version of RocksDB whose files and API these are in RocksDB's words, since programs
-// look for them in the LOG.
+// Logs the version of RocksDB whose API and files these are in the form of RocksDB's LOG, as
+// programs search for it.
 void LogVersions(Logger* log) {
   LogHeader(log, "RocksDB version: 11.8.1");
   LogHeader(log, "Git sha varve-%s", GetVarveVersionAsString().c_str());
   LogHeader(log, "Built from %s", GetVarveBuildInfoAsString().c_str());
 }
 
-// Logs each table as one entry, so that an opening costs a few writes instead of hundreds.
+// Logs all options as one entry, so that an opening needs a few writes instead of hundreds.
 void LogDbOptions(const DbContext& context) {
   std::string text = "Varve version: " + GetVarveVersionAsString();
   AppendLines(DbOptionTable(), OptionPrintStyle::Words::kNames, "\n  Options.", &context.options(),

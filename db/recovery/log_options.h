@@ -12,15 +12,15 @@
 
 namespace varve {
 
-// Logs the version, the contents of the directory, and all options as lines "Options.name: value",
-// in one entry for the database and one for each family, which begins with "Options for column
-// family [name]". `entries` are the names in the directory.
+// Logs the version, a summary of the directory, and all options as lines "Options.name: value": one
+// entry for the database and one for each family, which begins with "Options for column family
+// [name]". `entries` are the names in the directory.
 void LogOptions(const DbContext& context, const std::vector<ColumnFamilyDescriptor>& families,
                 const std::vector<std::string>& entries);
 
-// Logs the entry of one family that is created later. `log` may be null.
+// Logs the entry of a family that is created later. `log` may be null.
 void LogFamilyOptions(Logger* log, const ColumnFamilyDescriptor& family);
-// Removes the entry of a dropped family, so that later log files do not repeat it.
+// Forgets the entry of a dropped family, so that new LOG files do not repeat it.
 void ForgetFamilyOptions(Logger* log, const std::string& family);
 
 }  // namespace varve

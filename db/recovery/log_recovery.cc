@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Recovers the logs of an opening: finds those that are needed, replays them, and decides what
-// becomes of them. Normally their contents go into tables and the logs are obsolete. They are kept
-// instead if the database is read only, if avoid_flush_during_recovery asks for it, or if a change
-// stream needs them; a kept log is cut off behind its last record and synced, as later syncs cover
-// only new logs.
+// Finds the logs that an opening needs, replays them, and decides whether they are kept. Normally
+// their data is written to tables, and they become obsolete. They are kept if the database is
+// read-only, if avoid_flush_during_recovery allows it, or if a change stream needs them. A kept log
+// is truncated after its last record and synced, as later syncs cover only new logs.
 
 #include "db/recovery/log_recovery.h"
 
@@ -36,15 +35,15 @@ Status LogRecovery::Replay() {
     replay_.LeaveOut(log_numbers_);
     return Status::OK();
   }
-  // A directory that was given by mistake looks like one whose logs are lost; the check tells the
-  // two apart before anything is changed.
+  // A wrong directory looks like one whose logs are lost; this check distinguishes them before
+  // anything is changed.
   VARVE_RETURN_IF_ERROR(CheckLogDirectory(wanted_.place, log_numbers_, min_log));
   if (wanted_.error_if_any && !log_numbers_.empty()) {
     return Status::Corruption(context_.WalDirectory(),
                               "holds logs, and error_if_wal_file_exists is set");
   }
   VARVE_RETURN_IF_ERROR(replay_.Run(log_numbers_, min_log));
-  // If the oldest needed log is missing, the MANIFEST itself may be an old copy.
+  // If the oldest needed log is missing, the MANIFEST may be an old copy.
   if (!wanted_.repairs && (log_numbers_.empty() || log_numbers_.front() != min_log)) {
     const ReplayedRange replayed{replay_.first_sequence(), replay_.max_sequence()};
     VARVE_RETURN_IF_ERROR(
@@ -58,9 +57,9 @@ Status LogRecovery::Replay() {
   return CheckSections();
 }
 
-// A log that another process is still writing is listed as far as this opening has read it. If
-// damage was met, all files are listed whole, because a log cut off before the damage would look
-// sound.
+// A log that another process still writes is listed up to the offset that this opening has read. If
+// there was damage, files are listed with their full size, because a log that ended before the
+// damage would look sound.
 void LogRecovery::ListLogs() {
   const bool sound = replay_.damaged_logs().empty() && !replay_.stopped_early();
   for (const uint64_t number : log_numbers_) {
@@ -82,7 +81,7 @@ void LogRecovery::TakeSections() {
   }
 }
 
-// Without allow_2pc nobody could decide the transactions, and their logs would stay for ever.
+// Without allow_2pc the transactions could not be decided, and their logs would be kept forever.
 Status LogRecovery::CheckSections() const {
   VARVE_RETURN_IF_ERROR(replay_.sections().CheckWritten());
   if (context_.options().allow_2pc || context_.read_only() || wanted_.repairs) return Status::OK();
@@ -98,7 +97,7 @@ Status LogRecovery::CheckSections() const {
           "back, or with DBOptions::allow_2pc, which keeps them as they are");
 }
 
-// A missing directory counts as one without logs, unless the database was last opened with it
+// A missing directory is treated like one without logs, unless the database was last opened with it
 // (CheckMayBeMissing).
 Status LogRecovery::FindLogs(uint64_t* min_log) {
   std::vector<std::string> names;
@@ -123,10 +122,10 @@ Status LogRecovery::FindLogs(uint64_t* min_log) {
   return Status::OK();
 }
 
-// If prepared transactions may be in logs that no family needs, the MANIFEST's own lower bound is
-// valid. RocksDB writes none when it recovers, although it has advanced the families: then the
-// existing logs are those that are needed. Databases without prepared transactions may have an
-// outdated bound, and have deleted those logs.
+// If there may be prepared transactions in logs that no family needs, the MANIFEST's own lower
+// bound is used. RocksDB does not write it in a recovery that has advanced the families; then all
+// existing logs are needed. Databases without prepared transactions may have an outdated bound, and
+// have deleted the logs.
 Status LogRecovery::FindOldestWanted(const std::vector<uint64_t>& logs, uint64_t* oldest) const {
   uint64_t kept = 0;
   {
@@ -159,7 +158,7 @@ std::vector<std::string> LogRecovery::NamesSetAside() const {
   std::vector<std::string> all;
   for (const std::string& directory : directories) {
     std::vector<std::string> names;
-    // Most databases have no lost/.
+    // The folder usually does not exist.
     context_.fs()
         ->GetChildren(directory + "/lost", IOOptions(), &names, nullptr)
         .PermitUncheckedError();
@@ -168,8 +167,7 @@ std::vector<std::string> LogRecovery::NamesSetAside() const {
   return all;
 }
 
-// Marks the numbers of all files that exist, or may reappear, as used: no new file gets one of
-// them.
+// Marks the numbers of all files that exist or may reappear as used.
 void LogRecovery::MarkNumbersUsed(const std::vector<std::string>& logs) {
   const std::vector<std::string> set_aside = NamesSetAside();
   DbLock lock(&state_.mu);
@@ -181,21 +179,19 @@ void LogRecovery::MarkNumbersUsed(const std::vector<std::string>& logs) {
     }
   };
   mark(logs, [](FileType type) { return type == kWalFile; });
-  // Files must never be moved over those in lost/.
+  // No file may later be moved over one in lost/.
   mark(set_aside, [](FileType type) {
     return type == kTableFile || type == kBlobFile || type == kWalFile || type == kDescriptorFile;
   });
-  // The files that the durability mark names may be missing now and reappear later: a new file must
-  // not have their numbers.
+  // The files that the synced mark names may be missing now and reappear later.
   if (wanted_.synced.log <= kMaxFoundFileNumber) {
     state_.versions->MarkFileNumberUsed(wanted_.synced.log);
   }
   if (wanted_.synced.manifest <= kMaxFoundFileNumber) {
     state_.versions->MarkFileNumberUsed(wanted_.synced.manifest);
   }
-  // A table that no MANIFEST names keeps its number, because it is moved to lost/ instead of being
-  // overwritten. The newest OPTIONS file must have the largest number. A MANIFEST newer than the
-  // recovered one may also be kept.
+  // A table that no MANIFEST names is moved to lost/, and must not be overwritten. The newest
+  // OPTIONS file must have the largest number. A MANIFEST newer than the recovered one may be kept.
   for (const auto& [directory, names] : wanted_.directories) {
     mark(names, [](FileType type) {
       return type == kTableFile || type == kBlobFile || type == kOptionsFile ||
@@ -205,21 +201,20 @@ void LogRecovery::MarkNumbersUsed(const std::vector<std::string>& logs) {
 }
 
 bool LogRecovery::CanKeepLogs() const {
-  // A log with a commit needs the log of its prepared transaction, which no memtable here refers
-  // to.
+  // A log with a commit needs the log of its prepared transaction, which is not kept by any
+  // memtable.
   if (replay_.met_sections()) return false;
-  // The logs hold what a filter has left out.
+  // The logs still have the records that the filter has left out.
   if (context_.options().wal_filter != nullptr) return false;
   return context_.options().avoid_flush_during_recovery && !replay_.wrote_tables() &&
          replay_.damaged_logs().empty() && !replay_.stopped_early();
 }
 
-// After an error some logs are in the set already; the opening fails then.
 Status LogRecovery::KeepLogs() {
   VARVE_ASSERT(CanKeepLogs());
-  // Drops logs without batches behind the last log that has some, unless a change stream holds them
-  // (oldest_held). An empty log before that one stays, because its successor's predecessor record
-  // may name it.
+  // Logs without batches after the last one with batches are not kept, unless a change stream holds
+  // them (oldest_held). An empty log before that one is kept, because the predecessor record of the
+  // next log may name it.
   uint64_t last_with_batches = 0;
   for (uint64_t number : log_numbers_) {
     if (replay_.HasBatches(number)) last_with_batches = number;
@@ -234,18 +229,15 @@ Status LogRecovery::KeepLogs() {
   return Status::OK();
 }
 
-// Cuts the log off behind its last record, syncs it, and adds it to the log set. After an error it
-// may be cut off, and is not in the set.
 IOStatus LogRecovery::Keep(uint64_t number, uint64_t end) {
   FileSystem* const fs = context_.fs().get();
   const std::string path = LogFileName(context_.WalDirectory(), number);
   uint64_t bytes = 0;
   IOStatus s = fs->GetFileSize(path, IOOptions(), &bytes, nullptr);
-  // The bytes behind the last record are cut off: a later replay could take old bytes there for
-  // records.
+  // A later replay could take old bytes after the last record for records.
   if (s.ok() && bytes > end) s = fs->Truncate(path, end, IOOptions(), nullptr);
   if (s.IsNotSupported()) s = IOStatus::OK();  // Such a file system has no mapped logs.
-  // Later syncs cover only new logs, so this log must be durable before they record more.
+  // Later syncs cover only new logs.
   if (s.ok()) {
     s = fs->SyncFile(path, context_.LogFileOptions(), IOOptions(), context_.options().use_fsync,
                      nullptr);
@@ -254,8 +246,7 @@ IOStatus LogRecovery::Keep(uint64_t number, uint64_t end) {
   return s;
 }
 
-// Keeps what KeepLogs will not keep: logs before those that were replayed, and the replayed ones
-// too if their contents go into tables.
+// These are logs before those that were replayed, and the replayed ones unless KeepLogs keeps them.
 Status LogRecovery::KeepForPositions() {
   const uint64_t oldest = state_.logs->oldest_held();
   if (oldest == UINT64_MAX || wanted_.leave_out) return Status::OK();
@@ -272,7 +263,7 @@ Status LogRecovery::KeepForPositions() {
   for (uint64_t number : numbers) {
     const bool replayed = std::ranges::binary_search(log_numbers_, number);
     if (replayed && CanKeepLogs()) break;
-    // A stream that needs a damaged log gets a gap that says so.
+    // A stream that needs a damaged log gets a gap that is marked as lost.
     if (std::ranges::find(damaged, number) != damaged.end()) continue;
     uint64_t end = replayed ? replay_.LogEnd(number) : 0;
     if (!replayed) {

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Replays logs into memtables, and judges what is damaged or missing.
+// Replays logs into memtables, and handles damaged and missing logs.
 //
 //    log 12 ---> records ---> memtables         log_ends_[12] = end of its last record
 //    log 15 ---> "predecessor: 12, N bytes"     is log_ends_[12] >= N?
 //                  yes: nothing is missing, whatever came after the last record of 12
 //                  no:  the end of 12 was lost, although it had been synced when 15 began
 //
-// What is known about completeness comes from three sources, in the order of their strength:
+// Completeness of logs is checked by three sources, the strongest first:
 //
-// 1. The durability mark (synced_) says how long the synced part of one log was. Less is a loss.
-// 2. A log's first record names its predecessor and that one's length (JudgePredecessor).
+// 1. The synced mark (synced_) has the length of the synced part of one log. Less is a loss.
+// 2. The first record of a log has the number and length of its predecessor (JudgePredecessor).
 // 3. Without such a record, a log that begins with the next expected sequence number proves that
 //    nothing is missing before it (GoesOn).
 //
@@ -24,11 +24,11 @@
 //
 // 1. Damage is in the report, with its file and offset, before anything depends on it (NoteDamage).
 // 2. In no mode is a record applied twice, nor one whose structure was not checked.
-// 3. Synced bytes that are missing are counted in synced_bytes_lost in every mode;
-//    kTolerateCorruptedTailRecords and kAbsoluteConsistency refuse them.
-// 4. A refusal changes no file: memtables that were flushed meanwhile are tables that no MANIFEST
-//    names.
-// 5. The commit of a prepared transaction whose prepare the damage has taken ends the replay there.
+// 3. Missing synced bytes are counted in synced_bytes_lost in every mode, and make the opening fail
+//    with kTolerateCorruptedTailRecords and kAbsoluteConsistency.
+// 4. A failed replay changes no existing file; memtables that were flushed are in tables that no
+//    MANIFEST names.
+// 5. The replay stops at the commit of a transaction whose prepare was lost by damage.
 
 #include "db/recovery/log_replay.h"
 
@@ -50,16 +50,15 @@ namespace varve {
 
 namespace {
 
-// No database counts this far; a larger number is damaged, and later writes need numbers, too.
+// Larger sequence numbers are treated as damage, so that enough are left for later writes.
 constexpr SequenceNumber kLargestSequence = kMaxSequenceNumber / 2;
 
 std::string TooLarge(SequenceNumber sequence) {
   return "sequence number " + std::to_string(sequence) + " is out of range";
 }
 
-// Resolves families to memtables. Unless the memtables stay when the database is open (`are_read`),
-// an empty one is replaced by one that takes entries faster and sorts them when it is flushed,
-// since nobody reads it before.
+// Resolves families to memtables. Unless memtables remain in the open database (`are_read`), an
+// empty one is replaced by one with faster inserts, which sorts its entries when it is flushed.
 class ReplayResolver final : public MemTableResolver {
  public:
   ReplayResolver(ColumnFamilySet* families, bool are_read)
@@ -89,8 +88,8 @@ Status Refusal(const std::string& path, uint64_t offset, const std::string& reas
 
 }  // namespace
 
-// Judges what is missing, replays, and checks that the result is one moment. The report is
-// complete, whatever is returned.
+// Handles missing logs, replays the others, and checks that all families are of one moment. The
+// report is complete even after an error.
 Status LogReplay::Run(const std::vector<uint64_t>& log_numbers, uint64_t min_log) {
   VARVE_ASSERT(std::is_sorted(log_numbers.begin(), log_numbers.end()));
   min_log_ = min_log;
@@ -103,7 +102,7 @@ Status LogReplay::Run(const std::vector<uint64_t>& log_numbers, uint64_t min_log
     return Status::Corruption("MANIFEST of " + context_.name(), TooLarge(max_sequence_));
   }
   filter_.Begin(&state_);
-  // Missing logs are judged first, as their absence may forbid replaying any other.
+  // Missing logs come first, as they may prevent the replay of the others.
   Status s = JudgeMissing(log_numbers);
   if (s.ok()) s = ReplayAll(log_numbers);
   if (stopped_at_ != 0 || s.IsCorruption()) FindLostSequences(log_numbers);
@@ -112,7 +111,7 @@ Status LogReplay::Run(const std::vector<uint64_t>& log_numbers, uint64_t min_log
   return s;
 }
 
-// Nothing of the logs is read, so the next sequence number is the one after the MANIFEST's.
+// The logs are not replayed, so the next sequence number is the one after the MANIFEST's.
 void LogReplay::LeaveOut(const std::vector<uint64_t>& log_numbers) {
   {
     DbLock lock(&state_.mu);
@@ -131,8 +130,7 @@ void LogReplay::LeaveOut(const std::vector<uint64_t>& log_numbers) {
 Status LogReplay::ReplayAll(const std::vector<uint64_t>& log_numbers) {
   Status s;
   for (uint64_t number : log_numbers) {
-    // Families skip the log's entries that they have in tables already, so they must know its
-    // number.
+    // Entries of this log that a family has in tables already are skipped.
     state_.families.set_replayed_log(number);
     s = ReplayOne(number, LogFileName(context_.WalDirectory(), number));
     if (!s.ok()) break;
@@ -141,7 +139,7 @@ Status LogReplay::ReplayAll(const std::vector<uint64_t>& log_numbers) {
   return s;
 }
 
-// A family whose log number is above the log at which the replay stopped has tables with later
+// A family whose log number is above the log in which the replay stopped has tables with later
 // writes.
 Status LogReplay::CheckOneMoment() const {
   DbLock lock(&state_.mu);
@@ -158,12 +156,11 @@ Status LogReplay::CheckOneMoment() const {
   return Status::OK();
 }
 
-// Replays one log up to its end, or to the point where the recovery mode stops. Its first record
-// may be the predecessor record, which is judged first; the first batch after it shows whether the
-// log goes on where an earlier damaged one broke off. The inserter collects entries whose bytes are
-// in the record's memory, so it is flushed before that memory may be reused and before each stop. A
-// log that is left early gets no entry in log_ends_, so no predecessor record of a later log can
-// prove that nothing of it is missing.
+// The first record may be a predecessor record; the first batch after it shows whether the log
+// continues where an earlier damaged one ends. The inserter holds slices of the records' memory, so
+// it is flushed before that memory is reused and before each stop. A log that is not completely
+// read gets no entry in log_ends_, so no predecessor record of a later log can prove that it is
+// complete.
 Status LogReplay::ReplayOne(uint64_t number, const std::string& path) {
   std::unique_ptr<SequentialFileReader> file;
   Status s =
@@ -177,7 +174,7 @@ Status LogReplay::ReplayOne(uint64_t number, const std::string& path) {
   RecordPipeline records(&reader, &adapter, context_.options().wal_recovery_mode, file_bytes);
   RecordPipeline::Record record;
   ReplayResolver resolver(&state_.families, KeepsMemTables());
-  // Collects entries over several records, since most records have only one.
+  // Collects entries of several records, since most records have only one.
   BatchInserter inserter(&resolver);
   bool first = true;
   bool marked = false;
@@ -186,7 +183,7 @@ Status LogReplay::ReplayOne(uint64_t number, const std::string& path) {
         context_.options().wal_recovery_mode != WALRecoveryMode::kSkipAnyCorruptedRecords) {
       s = inserter.Flush();
       const uint64_t offset = record.offset;
-      // Reads the rest, so that the reader knows where the log ends.
+      // Reads the rest of the log to find its end.
       while (s.ok() && records.Next(&record)) {
       }
       return s.ok() ? JudgeHole(number, path, offset, reader.LastRecordEnd()) : s;
@@ -199,19 +196,19 @@ Status LogReplay::ReplayOne(uint64_t number, const std::string& path) {
       continue;
     }
     if (IsEndRecord(record.bytes)) {
-      // This may be the last record of its chunk, and the next call reuses the chunk's memory.
+      // This may be the last record of its chunk, whose memory the next call of Next reuses.
       s = inserter.Flush();
       if (!s.ok()) return s;
       continue;
     }
     const bool stays_out = first && stopped_at_ != 0 && (end_missing_ || !GoesOn(record.bytes));
     if (stays_out && !VARVE_CANARY(kReplayAfterDamage)) {
-      damaged_logs_.push_back(number);  // Perhaps sound, but nothing of it was replayed.
+      damaged_logs_.push_back(number);  // It may be sound, but was not replayed.
       report_.synced_bytes_lost += SyncedAfter(number, 0);
       return Status::OK();
     }
-    // If an earlier log was damaged, this one goes on right where that one was cut off, so nothing
-    // is missing in between.
+    // If an earlier log was damaged, this one continues exactly where that one ends, so nothing is
+    // missing.
     if (first) stopped_at_ = 0;
     first = false;
     if (repairs_ && record.structure.IsCorruption()) {
@@ -229,7 +226,7 @@ Status LogReplay::ReplayOne(uint64_t number, const std::string& path) {
   }
   if (!records.status().ok()) return records.status();
   VARVE_ASSERT(!log_ends_.contains(number));
-  // The next log's first record will be compared with this.
+  // The predecessor record of the next log is compared with this.
   log_ends_[number] = reader.LastRecordEnd();
   met_stamped_log_ |= !reader.timestamp_sizes().empty();
   if (first) empty_logs_.insert(number);
@@ -238,29 +235,29 @@ Status LogReplay::ReplayOne(uint64_t number, const std::string& path) {
 }
 
 bool LogReplay::KeepsMemTables() const {
-  // A filter's decision is final, so that the logs must not be replayed again.
+  // The logs must not be replayed again with a filter, so everything is flushed.
   const bool avoids = context_.options().avoid_flush_during_recovery && !filter_.active();
   return context_.read_only() || avoids;
 }
 
-// Without a mark, the exact next sequence number proves that the damaged log's lost tail was empty.
+// The exact next sequence number proves that the lost tail of the damaged log had no updates.
 bool LogReplay::GoesOn(const Slice& first_record) const {
   return first_record.size() >= kBatchHeaderBytes &&
          DecodeFixed64(first_record.data()) == expected_next_;
 }
 
-// The record says how long a log was when the next one began. If as much was read, nothing is
-// missing, and earlier doubt ends. If less was read, the end of that log is lost; if it was not
-// read at all, the log is.
+// The record has the length of a log when the next one began. If that much was read, nothing is
+// missing. If less was read, the end of that log is lost; if it was not read at all, the whole log
+// is.
 Status LogReplay::JudgePredecessor(const PredecessorLog& predecessor, SequenceNumber next) {
   const auto before = log_ends_.find(predecessor.number);
   const bool read = before != log_ends_.end();
-  // A log below the smallest needed one was obsolete; a repair does not know that number.
+  // A log below min_log_ was obsolete. A repair does not know that number.
   if (!read && (stopped_at_ != 0 || predecessor.number < min_log_ || repairs_)) return Status::OK();
   if (!read) missed_logs_.insert(predecessor.number);
   const uint64_t end = read ? before->second : 0;
   if (end >= predecessor.bytes) {
-    stopped_at_ = 0;  // Nothing is missing, whatever was found after its last record.
+    stopped_at_ = 0;  // Nothing is missing: damage was after its last record.
     end_missing_ = false;
     return Status::OK();
   }
@@ -276,7 +273,7 @@ Status LogReplay::JudgePredecessor(const PredecessorLog& predecessor, SequenceNu
   return StopOrRefuse(predecessor.number, path, end, reason, synced);
 }
 
-// Records with marks are rare, and are applied one by one between the collected ones.
+// Records with marks of two-phase commit are rare, and are applied one by one.
 Status LogReplay::Insert(const RecordPipeline::Record& record, uint64_t number,
                          MemTableResolver* resolver, BatchInserter* inserter,
                          SequenceNumber* next_sequence, std::string* unknown_commit) {
@@ -284,18 +281,17 @@ Status LogReplay::Insert(const RecordPipeline::Record& record, uint64_t number,
     return inserter->Insert(record.bytes, *next_sequence, next_sequence);
   Status s = inserter->Flush();
   if (!s.ok()) return s;
-  // In other logs the prepare of a transaction, which uses no sequence number, may be missing
-  // although all numbers are there. Logs from before a crash that was already recovered from may
-  // end early.
+  // After damage the prepare of a transaction, which has no sequence number, may be missing
+  // although all numbers are present. Damage in logs that only prepared transactions need may be
+  // from a crash that was already recovered from.
   const bool stops = !report_.first_bad_file.empty() && report_.first_bad_log >= min_family_log_ &&
                      context_.options().wal_recovery_mode == WALRecoveryMode::kPointInTimeRecovery;
   return sections_.Apply(record.bytes, number, resolver, next_sequence,
                          stops ? unknown_commit : nullptr);
 }
 
-// Counts the record's numbers as used even if the insertion fails. Entries that the inserter has
-// collected go into the memtables now if the record's memory is about to be reused, or a memtable
-// is full.
+// Counts the record's sequence numbers as used even if the insertion fails. Flushes the inserter if
+// the record's memory is about to be reused, or a memtable is full.
 Status LogReplay::ApplyRecord(const RecordPipeline::Record& record, uint64_t number,
                               const std::string& path, MemTableResolver* resolver,
                               BatchInserter* inserter, std::string* stop_reason) {
@@ -320,14 +316,13 @@ Status LogReplay::ApplyRecord(const RecordPipeline::Record& record, uint64_t num
     return Status::CopyAppendMessage(s, " in ",
                                      path + " at offset " + std::to_string(record.offset));
   }
-  // A replay is not bounded by the size of memtables: full ones become tables, which no MANIFEST
-  // names until the replay as a whole has succeeded.
+  // Full memtables are written to tables, which no MANIFEST names until the opening has succeeded.
   if (full && !context_.read_only()) return FlushFull();
   return Status::OK();
 }
 
-// The sequence numbers of a record that is left out or replaced count as used, since the records
-// after it have the next ones.
+// The sequence numbers of a record that is left out or replaced count as used, since later records
+// have the next ones.
 Status LogReplay::ApplyFiltered(const RecordPipeline::Record& record, uint64_t number,
                                 const std::string& path, MemTableResolver* resolver,
                                 BatchInserter* inserter, std::string* stop_reason) {
@@ -348,15 +343,14 @@ Status LogReplay::ApplyFiltered(const RecordPipeline::Record& record, uint64_t n
   }
   RecordPipeline::Record replaced = record;
   replaced.bytes = replacement;
-  replaced.last_to_stay = true;  // The replacement goes at the end of this function.
+  replaced.last_to_stay = true;  // The replacement is destroyed at the end of this function.
   replaced.structure = CheckBatchStructure(replaced.bytes, &replaced.has_marks);
   VARVE_RETURN_IF_ERROR(inserter->Flush());
   NoteNumbers(record.bytes);
   return ApplyRecord(replaced, number, path, resolver, inserter, stop_reason);
 }
 
-// Treats the record like damaged bytes at its place: refuses the opening, sets *stop_reason, or
-// passes over the record.
+// Treats the record like damaged bytes: returns an error, sets *stop_reason, or skips the record.
 Status LogReplay::JudgeFiltered(const RecordPipeline::Record& record, uint64_t number,
                                 const std::string& path, std::string* stop_reason) {
   const std::string reason = "the WalFilter calls the record corrupted";
@@ -384,8 +378,7 @@ void LogReplay::NoteNumbers(const Slice& record) {
   if (next > 0) max_sequence_ = std::max(max_sequence_, next - 1);
 }
 
-// Reports the damage, then decides by the mode: refuse, stop here, or go on with the next log. A
-// torn tail is damage, too, if durable bytes are missing.
+// Reports the damage first. A torn tail is damage, too, if durable bytes are missing.
 Status LogReplay::JudgeDamage(uint64_t number, const std::string& path,
                               const wal::LogReader& reader) {
   if (!reader.io_status().ok()) return reader.io_status();
@@ -393,7 +386,7 @@ Status LogReplay::JudgeDamage(uint64_t number, const std::string& path,
   if (damage.first_bad_offset == UINT64_MAX) return JudgeEnd(number, path, reader);
   NoteDamage(number, path, damage.first_bad_offset, damage.reason, damage.dropped_bytes);
   // An older log may end inside a record that was not acknowledged; the next log's predecessor
-  // record tells.
+  // record shows that.
   const bool unknown = damage.torn_tail && number < synced_.log;
   const uint64_t synced = unknown ? 0 : SyncedAfter(number, damage.first_bad_offset);
   if (!damage.torn_tail || synced > 0) damaged_logs_.push_back(number);
@@ -407,7 +400,7 @@ Status LogReplay::JudgeDamage(uint64_t number, const std::string& path,
   return Status::OK();
 }
 
-// A log that ends with a whole record, or with zeros after one, may have been longer.
+// A log that ends with a complete record, or with zeros after one, may have been longer.
 Status LogReplay::JudgeEnd(uint64_t number, const std::string& path, const wal::LogReader& reader) {
   const uint64_t end = reader.LastRecordEnd();
   const uint64_t synced = SyncedAfter(number, end);
@@ -417,7 +410,7 @@ Status LogReplay::JudgeEnd(uint64_t number, const std::string& path, const wal::
     damaged_logs_.push_back(number);
     return StopOrRefuse(number, path, end, reason, synced);
   }
-  // Only the next log's first record can tell whether this log lost its end.
+  // Only the first record of the next log can show whether the end of this log is lost.
   if (reader.EndedAtOtherLog() &&
       context_.options().wal_recovery_mode == WALRecoveryMode::kPointInTimeRecovery) {
     stopped_at_ = number;
@@ -425,8 +418,8 @@ Status LogReplay::JudgeEnd(uint64_t number, const std::string& path, const wal::
   return Status::OK();
 }
 
-// There are zeros up to the end of a block and records after them: a power loss took pages that
-// were not synced and left later ones. The records after the hole may depend on lost ones.
+// There are zeros up to the end of a block, and records after them: a power loss has destroyed
+// pages that were not synced, but not later ones. Records after the hole may depend on lost ones.
 Status LogReplay::JudgeHole(uint64_t number, const std::string& path, uint64_t offset,
                             uint64_t end) {
   const WALRecoveryMode mode = context_.options().wal_recovery_mode;
@@ -439,8 +432,8 @@ Status LogReplay::JudgeHole(uint64_t number, const std::string& path, uint64_t o
   return Status::OK();
 }
 
-// An edit may name a log whose directory entry a power loss took, because nothing in it was synced:
-// so a missing oldest log is only reported. But the loss of synced bytes is a proof.
+// An edit may name a log whose name a power loss has removed because nothing in it was synced, so a
+// missing oldest log is only reported. A missing log with synced bytes is a proven loss.
 Status LogReplay::JudgeMissing(const std::vector<uint64_t>& log_numbers) {
   const auto is_missing = [&](uint64_t number) {
     return number != 0 && number >= min_log_ &&
@@ -455,26 +448,27 @@ Status LogReplay::JudgeMissing(const std::vector<uint64_t>& log_numbers) {
   if (!is_missing(synced_.log)) return Status::OK();
   const std::string path = LogFileName(directory, synced_.log);
   if (synced_.log != min_log_) missing.push_back(path);
-  // A later log begins with a predecessor record, which tells about it.
+  // If there is a later log, its predecessor record shows whether this one is needed.
   const bool newest = log_numbers.empty() || log_numbers.back() < synced_.log;
   if (synced_.log_bytes == 0 || !newest) return Status::OK();
   const std::string reason = "the log is missing";
   NoteDamage(synced_.log, path, 0, reason, synced_.log_bytes);
   const Status s = StopOrRefuse(synced_.log, path, 0, reason, synced_.log_bytes);
-  stopped_at_ = 0;  // All other logs come before it.
+  stopped_at_ = 0;  // All other logs are older.
   return s;
 }
 
 uint64_t LogReplay::SyncedAfter(uint64_t number, uint64_t end) const {
   if (number == synced_.log) return synced_.log_bytes - std::min(synced_.log_bytes, end);
   if (number > synced_.log) return 0;
-  uint64_t bytes = 0;  // For an older log, its whole size.
+  uint64_t bytes = 0;  // For an older log this is its whole size.
   const std::string path = LogFileName(context_.WalDirectory(), number);
   context_.fs()->GetFileSize(path, IOOptions(), &bytes, nullptr).PermitUncheckedError();
   return bytes - std::min(bytes, end);
 }
 
-// Counts the durable bytes as lost in every mode. kSkipAnyCorruptedRecords goes on.
+// Counts the durable bytes as lost in every mode. With kSkipAnyCorruptedRecords, the replay
+// continues.
 Status LogReplay::StopOrRefuse(uint64_t number, const std::string& path, uint64_t end,
                                const std::string& reason, uint64_t synced) {
   report_.synced_bytes_lost += synced;
@@ -497,8 +491,8 @@ SequenceNumber LogReplay::NextExpected() const {
   return expected_next_ != 0 ? expected_next_ : state_.versions->last_sequence() + 1;
 }
 
-// The report names the range from the first number that was not replayed to the last that is known
-// to have been given out.
+// Reports the range from the first sequence number that was not replayed to the last one that is
+// known to have been used.
 void LogReplay::FindLostSequences(const std::vector<uint64_t>& log_numbers) {
   SequenceNumber last = lost_last_;
   for (uint64_t number : log_numbers) {
@@ -507,7 +501,7 @@ void LogReplay::FindLostSequences(const std::vector<uint64_t>& log_numbers) {
     last = std::max(last,
                     LastSequenceIn(context_.fs().get(), context_.LogFileOptions(), path, number));
   }
-  if (last < NextExpected()) return;  // Only a torn tail that cannot be read.
+  if (last < NextExpected()) return;  // Only an unreadable torn tail was lost.
   VARVE_ASSERT(NextExpected() <= last);
   report_.first_lost_sequence = NextExpected();
   report_.last_lost_sequence = last;
@@ -529,8 +523,8 @@ uint64_t LogReplay::LogEnd(uint64_t number) const {
   return it == log_ends_.end() ? 0 : it->second;
 }
 
-// Goes through the logs that were read whole. The numbers between two of them are a range, which is
-// returned if a log is known to be missing in it.
+// The numbers between two completely read logs form a range, which is returned if a log is known to
+// be missing in it.
 std::vector<std::pair<uint64_t, uint64_t>> LogReplay::UnreadLogs(uint64_t end) const {
   std::vector<std::pair<uint64_t, uint64_t>> gaps;
   uint64_t first = min_log_;
@@ -576,8 +570,8 @@ Status LogReplay::FlushRest() {
     if (!family->mem()->Empty()) {
       Status s = FlushFamily(family.get());
       if (!s.ok()) return s;
-      // The replay may have left a memtable that is only fit to be flushed (ReplayResolver). The
-      // database gets one of the kind that its options ask for.
+      // ReplayResolver may have made an empty memtable that must not be read; the options' kind
+      // replaces it.
     } else if (!KeepsMemTables() && family->mem()->IsSortedByReads()) {
       family->RenewMemTable(/*is_read=*/true);
     }

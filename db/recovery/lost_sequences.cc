@@ -12,8 +12,8 @@
 
 namespace varve {
 
-// Goes past damage in every mode, because only the report depends on it. A batch counts if it is
-// well-formed; a random one would have a random number.
+// Skips damage in every mode, because only the report depends on the result. Only well-formed
+// batches count, as others could have any number.
 SequenceNumber LastSequenceIn(FileSystem* fs, const FileOptions& options, const std::string& path,
                               uint64_t number) {
   std::unique_ptr<SequentialFileReader> file;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Finds the writes that a log still has behind damage, for the report of losses.
+// Finds the sequence numbers that a log has after damage, for the report of losses.
 
 #include <cstdint>
 #include <string>
@@ -11,8 +11,8 @@
 
 namespace varve {
 
-// Returns the last sequence number of any readable batch in a log, ignoring damage in between; 0 if
-// there is none. Reads the whole log; meant for logs that were not replayed to their end.
+// Returns the largest sequence number of any readable batch in a log, skipping damage, or 0 if
+// there is none. Reads the whole log.
 SequenceNumber LastSequenceIn(FileSystem* fs, const FileOptions& options, const std::string& path,
                               uint64_t number);
 

@@ -17,9 +17,8 @@ constexpr char kOutOfPlace[] = "a record that cannot be";
 
 }  // namespace
 
-// Groups edits as the MANIFEST means them: an edit alone, or an atomic group, whose edits count
-// down to 0 and take effect together. A group that the file ends in the middle of is not given to
-// `take`. Damage is no error of the call, because its callers want all that comes before it.
+// The edits of an atomic group have counts that go down to 0. Damage is not an error of the call,
+// because its callers need everything before it.
 Status ReadManifestRecords(
     FileSystem* fs, const FileOptions& file_options, const std::string& path,
     const std::function<bool(std::span<const VersionEdit> edits, uint64_t offset)>& take,
@@ -38,7 +37,7 @@ Status ReadManifestRecords(
     const Status s = edit.DecodeFrom(record);
     const bool alone = !edit.atomic_group_remaining.has_value();
     const bool last = alone || *edit.atomic_group_remaining == 0;
-    // An edit without a count cannot come within a group.
+    // An edit without a count must not be within a group.
     const bool in_place = !alone || group.empty();
     group.push_back(std::move(edit));
     if (!s.ok()) {
@@ -52,7 +51,7 @@ Status ReadManifestRecords(
   }
   VARVE_RETURN_IF_ERROR(reader.io_status());
   const wal::LogDamage& damage = reader.damage();
-  // A record that was being written when the process ended was in force for nobody.
+  // A record that was being written when the process ended had no effect yet.
   if (damage.torn_tail) return Status::OK();
   if (damage.hole) {
     end->damage = "zeros before the last record";

@@ -14,17 +14,17 @@
 
 namespace varve {
 
-// Says how far a MANIFEST could be read.
+// Describes how far a MANIFEST could be read.
 struct ManifestEnd {
   uint64_t offset = 0;  // End of the last sound record.
-  // Reason and position of the first damage; empty: the MANIFEST is sound. A record cut off by the
-  // end of the file is not damage.
+  // Reason and position of the first damage, or empty. An incomplete record at the end of the file
+  // is not damage.
   std::string damage;
 };
 
-// Calls `take` with the edits that belong together (one, or an atomic group) and the offset of the
-// last record. If it returns false, the edits are inconsistent with earlier ones, and count as
-// damage. A group that is incomplete at the end is ignored. Only I/O errors are returned.
+// Calls `take` with each edit or atomic group of edits, and the offset of its last record. If
+// `take` returns false, the edits are inconsistent with earlier ones, and count as damage. An
+// incomplete group at the end is ignored. Sets *end. Returns only I/O errors.
 Status ReadManifestRecords(
     FileSystem* fs, const FileOptions& file_options, const std::string& path,
     const std::function<bool(std::span<const VersionEdit> edits, uint64_t offset)>& take,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Reads a MANIFEST for a repair: it collects what the records say of families and files, without
-// building trees, and goes as far as the records are sound. A MANIFEST that has lost its end is
-// still the best source of the levels and bounds of the tables that it names.
+// Collects the families and files of a MANIFEST for a repair, up to the first damaged record,
+// without building trees. A MANIFEST that has lost its end is still the best source of the levels
+// and bounds of the tables that it names.
 
 #include "db/recovery/manifest_survey.h"
 
@@ -49,8 +49,7 @@ class Surveyor {
   bool has_last_sequence_ = false;
 };
 
-// Numbers only grow: an older record may be read after a newer one if the file was damaged, and too
-// large a number does no harm.
+// Numbers are never lowered, as a number that is too large is harmless.
 bool Surveyor::Apply(const VersionEdit& edit) {
   ManifestSurvey& s = *survey_;
   has_log_number_ |= edit.log_number.has_value();
@@ -83,8 +82,7 @@ bool Surveyor::Apply(const VersionEdit& edit) {
   return true;
 }
 
-// Adds and removes files by their numbers alone. Whether they fit together is the planner's
-// question.
+// Adds and removes files by their numbers. RepairPlanner checks whether they are consistent.
 void Surveyor::ApplyToFamily(const VersionEdit& edit, SurveyedFamily* family) {
   if (edit.family.comparator.has_value()) {
     family->comparator = *edit.family.comparator;
@@ -98,7 +96,7 @@ void Surveyor::ApplyToFamily(const VersionEdit& edit, SurveyedFamily* family) {
     family->files.erase(number);
     survey_->deleted_files.insert(number);
   }
-  if (edit.family.added.has_value()) return;  // A rule as old as column families.
+  if (edit.family.added.has_value()) return;  // Such an edit never adds files.
   for (const NewFile& file : edit.new_files) {
     family->files[file.number] = file;
     survey_->deleted_files.erase(file.number);
@@ -112,7 +110,7 @@ void Surveyor::ApplyToFamily(const VersionEdit& edit, SurveyedFamily* family) {
   }
 }
 
-// LevelDB's edits have no sequence numbers: opening gives such files the widest range.
+// LevelDB's edits have no sequence numbers; such files get the widest range, as in an opening.
 void Surveyor::FinishFiles() {
   for (auto& [id, family] : survey_->families) {
     for (auto& [number, file] : family.files) {
@@ -123,8 +121,8 @@ void Surveyor::FinishFiles() {
 
 }  // namespace
 
-// Collects what the records say, then judges if that is all: there may be damage, a number that an
-// opening needs may be missing, or the durability mark may know of a longer file or of a later one.
+// The survey is not whole if there is damage, a number that an opening needs is missing, or the
+// synced mark has a longer size of this file or a later file.
 Status SurveyManifest(FileSystem* fs, const std::string& db_name, uint64_t number,
                       ManifestSurvey* survey) {
   *survey = ManifestSurvey();
@@ -140,7 +138,7 @@ Status SurveyManifest(FileSystem* fs, const std::string& db_name, uint64_t numbe
   if (survey->damage.empty() && !surveyor.IsComplete()) {
     survey->damage = "an end before all that an opening needs";
   }
-  // Records do not show that whole ones are missing after them; the mark does.
+  // Only the mark shows that complete records are missing at the end.
   const wal::SyncedMark mark = wal::ReadSyncedMark(fs, db_name);
   const bool cut =
       mark.manifest == number ? mark.manifest_bytes > survey->end : mark.manifest > number;
@@ -153,8 +151,8 @@ Status SurveyManifest(FileSystem* fs, const std::string& db_name, uint64_t numbe
   return Status::OK();
 }
 
-// CURRENT decides if it can be read. Otherwise every MANIFEST is tried, from the newest on, and the
-// first with a next file number is taken, since one without was still being made.
+// If CURRENT cannot be used, every MANIFEST is tried, from the newest on, and the first one with a
+// next file number is chosen, since one without was still being written.
 Status FindManifest(FileSystem* fs, const std::string& db_name,
                     const std::vector<std::string>& entries, ManifestSurvey* survey) {
   uint64_t number = 0;
@@ -165,14 +163,14 @@ Status FindManifest(FileSystem* fs, const std::string& db_name,
   for (const auto& [name, found, type] : FilesAmong(entries, kDescriptorFile)) {
     if (found <= kMaxFoundFileNumber) numbers.push_back(found);  // Others were never assigned.
   }
-  // The newest MANIFEST has the latest state, unless it was still being made.
+  // The newest MANIFEST has the latest state, unless it was still being written.
   std::sort(numbers.rbegin(), numbers.rend());
   for (uint64_t candidate : numbers) {
     VARVE_RETURN_IF_ERROR(SurveyManifest(fs, db_name, candidate, survey));
     survey->current_lost = true;
     if (survey->next_file_number == 0) continue;
     if (numbers.size() > 1) {
-      // The newest MANIFEST may have been under construction when the process ended.
+      // An older MANIFEST may be the right one.
       survey->whole = false;
       survey->damage += " (CURRENT is lost, and there are several MANIFESTs)";
     }

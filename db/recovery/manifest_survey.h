@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Reads a MANIFEST up to its first damage, as the starting point of a repair, without checking
-// whether a database can be opened with it.
+// Reads a MANIFEST up to its first damage, as the starting point of a repair. It need not be one
+// with which a database can be opened.
 
 #include <cstdint>
 #include <map>
@@ -20,24 +20,24 @@ namespace varve {
 // One family as the readable part of a MANIFEST describes it.
 struct SurveyedFamily {
   std::string name;
-  std::string comparator;  // Empty: the MANIFEST does not say.
+  std::string comparator;  // Empty if the MANIFEST does not have it.
   std::optional<bool> persist_timestamps;
   std::string merge_operator;
   std::string full_history_ts_low;
   uint64_t log_number = 0;
   std::map<uint64_t, NewFile> files;  // Keyed by number; bounds as they are stored.
-  // All that were ever added, keyed by number, and the sums of their garbage.
+  // All blob files that were ever added, keyed by number, and the sums of their garbage.
   std::map<uint64_t, BlobFileFacts> blob_files;
   std::map<uint64_t, BlobGarbage> blob_garbage;
 };
 
-// Holds the readable part of a MANIFEST, and says if that is all of it.
+// The readable part of a MANIFEST.
 struct ManifestSurvey {
-  uint64_t number = 0;  // 0: there is no readable MANIFEST.
-  // True if nothing is damaged, and the MANIFEST has everything that an opening needs. A record cut
-  // off by the end of the file is not damage.
+  uint64_t number = 0;  // 0 if there is no readable MANIFEST.
+  // True if nothing is damaged, and the MANIFEST has all that an opening needs. An incomplete
+  // record at the end of the file is not damage.
   bool whole = false;
-  bool current_lost = false;  // CURRENT does not name it.
+  bool current_lost = false;  // CURRENT could not be read or used.
   std::string damage;         // Reason why it is not whole.
   uint64_t end = 0;           // End of its last whole record.
   std::map<uint32_t, SurveyedFamily> families;
@@ -50,17 +50,17 @@ struct ManifestSurvey {
   uint64_t ttl_clock = 0;  // 0: none
 };
 
-// Reads MANIFEST-<number>. Returns only I/O errors, and NotSupported for what no version of this
-// engine can open.
+// Reads MANIFEST-<number>. Returns only I/O errors, and NotSupported for a MANIFEST that no version
+// of this engine can open.
 Status SurveyManifest(FileSystem* fs, const std::string& db_name, uint64_t number,
                       ManifestSurvey* survey);
 
-// Finds the MANIFEST to start from: the one that CURRENT names, or else the newest usable one. If
-// it had to choose among several, the result is not whole.
+// Reads the MANIFEST to start from: the one that CURRENT names, or else the newest usable one. If
+// there were several to choose from, survey->whole is false.
 Status FindManifest(FileSystem* fs, const std::string& db_name,
                     const std::vector<std::string>& entries, ManifestSurvey* survey);
 
-// Returns the oldest log that the MANIFEST needs.
+// Returns the number of the oldest log that the MANIFEST needs.
 uint64_t OldestLogWanted(const ManifestSurvey& survey);
 
 }  // namespace varve

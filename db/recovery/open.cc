@@ -27,11 +27,11 @@
 // runs the same steps over a MANIFEST of its own, and swaps it in at the end (repair.cc).
 //
 // Invariants
-// 1. One process writes: the lock is taken before anything is read.
-// 2. The durability mark is read before the files that it describes. What lies below it was
-//    durable, so if it is missing that is damage, and no crash.
-// 3. Damage is never passed silently. LogReplay judges it by the recovery mode; whatever is dropped
-//    is in the report (RecoveryReport), also if the opening is refused.
+// 1. Only one process writes: the lock is taken before anything is read.
+// 2. The synced mark is read before the files that it describes. Bytes up to the mark were durable,
+//    so missing ones are damage, and not the effect of a crash.
+// 3. Damage is never ignored silently. LogReplay handles it by the recovery mode, and everything
+//    that is dropped is in the report (RecoveryReport), even if the opening fails.
 // 4. After damage, point-in-time recovery goes on with a later log only if that log proves that
 //    nothing is missing in between.
 // 5. No number is given out twice: file numbers start above every file that was found, sequence
@@ -81,8 +81,8 @@ namespace varve {
 
 namespace {
 
-// Runs one opening, step by step. Until Install, a step that fails leaves every file that was found
-// as it was, and at most new tables that nothing names.
+// Runs one opening. If a step before Install fails, existing files are unchanged, and at most new
+// tables that no MANIFEST names are left.
 class Opener {
  public:
   // `patience` is null unless the opening is read-only.
@@ -94,9 +94,8 @@ class Opener {
         e_(MakeEngine(request)),
         made_(e_->context.fs().get()) {}
 
-  // Called once. A failure takes the opening back as far as other processes can see it: new
-  // directories go while the lock still keeps others out, and the engine is not returned.
-  // Exceptions of a step become its status, so that they release the lock too.
+  // Must be called once. After a failure, created directories are removed while the lock is still
+  // held, and no engine is returned. Exceptions of a step become its status.
   Status Run(std::shared_ptr<Engine>* engine) {
     Status s = Guarded([this] { return RunSteps(); });
     if (s.ok() && overtaken_) s = Status::TryAgain(e_->context.name(), "was changed meanwhile");
@@ -117,7 +116,7 @@ class Opener {
     *engine = std::move(e_);
     return s;
   }
-  // True if a writer in another process may be the reason for the failure, so that the opening
+  // Returns true if a writer in another process may have caused the failure, so that the opening
   // should be retried.
   bool overtaken() const { return overtaken_; }
 
@@ -135,7 +134,7 @@ class Opener {
   Status JudgeRefusal(const Status& s) VARVE_REQUIRES(kDbMutex);
   Status ReplayLogs();
   Status Install();
-  // Recovers the named positions, and keeps the logs that they need.
+  // Recovers the named positions of change streams, and keeps the logs that they need.
   Status KeepForPositions() VARVE_EXCLUDES(kDbMutex);
   Status SyncAbsences();
   Status BeginLog();
@@ -159,17 +158,18 @@ class Opener {
   std::shared_ptr<Engine> e_;
   MadeDirectories made_;
   bool was_locked_ = false;  // True if the directory had a LOCK file (LogLocation::was_locked).
-  // Contents of the database's directory, and of all with tables, before anything was created.
+  // Names in the database's directory, and in all directories of tables, before anything was
+  // created.
   std::vector<std::string> entries_;
   DirectoryListing directories_;
-  wal::SyncedMark synced_;  // Mark that the opening found.
+  wal::SyncedMark synced_;  // The synced mark when the opening began.
   // Set with best_efforts_recovery, unless a database is created.
   std::optional<CompleteVersion> version_;
   std::unique_ptr<LogRecovery> logs_;
 };
 
-// The options are checked before the directory is touched. A restore that was interrupted is undone
-// before anything is read, since until then the directory's files are those of two databases.
+// Options are checked before the directory is touched. An interrupted restore is undone before
+// anything is read, since the directory has files of two databases until then.
 Status Opener::RunSteps() {
   DbContext& context = e_->context;
   if (context.name().empty()) {
@@ -182,7 +182,7 @@ Status Opener::RunSteps() {
   VARVE_RETURN_IF_ERROR(CheckFamilies(context.options(), request_.families));
   was_locked_ = context.fs()->FileExists(LockFileName(context.name()), IOOptions(), nullptr).ok();
   if (repairs_) {
-    // Nothing may be deleted before the repair is over.
+    // Nothing may be deleted before the repair has succeeded.
     DbLock lock(&e_->state.mu);
     e_->deletions.Disable();
   }
@@ -197,9 +197,8 @@ Status Opener::RunSteps() {
   return s;
 }
 
-// Decides whether a read-only opening should be tried again, because a writer in another process
-// may have caused what it met: an error, or damage that the recovery mode tolerated. The place says
-// how far this try came, so that the next one can be compared with it.
+// Returns true if a read-only opening should be retried, because a writer in another process may
+// have caused its error, or the damage that the recovery mode has tolerated.
 bool Opener::WasOvertaken(const Status& s) {
   if (patience_ == nullptr || e_->state.versions == nullptr) return false;
   const RecoveryReport& report = e_->recovery;
@@ -215,15 +214,15 @@ bool Opener::WasOvertaken(const Status& s) {
 }
 
 // Adds the family of the statistics history to those that are opened, unless the caller has named
-// it: a writer must open every family that the MANIFEST has.
+// it, as a writer must open every family in the MANIFEST.
 void Opener::AddStatisticsFamily() {
   if (std::ranges::any_of(families_, [](const ColumnFamilyDescriptor& family) {
         return family.name == kStatisticsFamilyName;
       })) {
     return;
   }
-  // The family gets a little data every few minutes, so small memtables and tables will do. Usually
-  // it does not exist; it is opened if it does, and not created here.
+  // The family gets little data every few minutes, so small memtables and tables are sufficient. It
+  // is opened only if it exists, and not created here.
   ColumnFamilyOptions options;
   options.write_buffer_size = size_t{2} << 20;
   options.target_file_size_base = uint64_t{2} << 20;
@@ -232,8 +231,8 @@ void Opener::AddStatisticsFamily() {
   statistics_unasked_ = true;
 }
 
-// True if an opening may go on although the MANIFEST has no such family: it is created later
-// (CreateMissingFamilies), or nobody asked for it.
+// Returns true if the opening may continue although the MANIFEST has no such family: it is created
+// later (CreateMissingFamilies), or was not requested.
 bool Opener::MayBeMissing(const ColumnFamilyDescriptor& family) const {
   const DbContext& context = e_->context;
   if (family.name == kStatisticsFamilyName) {
@@ -243,8 +242,8 @@ bool Opener::MayBeMissing(const ColumnFamilyDescriptor& family) const {
   return context.options().create_missing_column_families && !context.read_only();
 }
 
-// Runs the steps that read and write the database, and measures them. An opening that only reads
-// does without Install.
+// Runs the steps that read and write the database, and measures their durations. A read-only
+// opening skips Install.
 Status Opener::Recover() {
   const DbContext& context = e_->context;
   RecoveryReport& report = e_->recovery;
@@ -263,7 +262,7 @@ Status Opener::Recover() {
   return s.ok() ? Start() : s;
 }
 
-// Completes the report, and writes it to the LOG and to the listeners.
+// Completes the report, writes it to the LOG, and notifies listeners.
 void Opener::Report(const Status& status) {
   const DbContext& context = e_->context;
   RecoveryReport& report = e_->recovery;
@@ -280,9 +279,9 @@ void Opener::Report(const Status& status) {
   events::DatabaseRecovered(context, report);
 }
 
-// Makes the version set and lists the directories; creates the database if there is none to recover
-// and the options say so. The families are read later (RecoverVersions). A repair names its own
-// MANIFEST, so it neither looks for CURRENT nor creates anything.
+// Makes the version set and lists the directories; creates the database if there is none and the
+// options allow that. A repair has its own MANIFEST, so it does not look for CURRENT or create
+// anything.
 Status Opener::MakeVersionSet() {
   const DbContext& context = e_->context;
   VersionSetOptions options;
@@ -301,13 +300,13 @@ Status Opener::MakeVersionSet() {
   options.statistics = context.statistics();
   options.log_holder = &e_->state.sections;
   if (!context.read_only()) {
-    // Listeners are not told of the marks: a note holds a lock that a call of theirs would wait
-    // for.
+    // The marks use the file system without listeners: a write of a mark holds a lock for which a
+    // call of a listener would wait.
     e_->state.marks = std::make_unique<wal::SyncedMarks>(context.options().env->GetFileSystem(),
                                                          context.name(), context.clock());
     options.marks = e_->state.marks.get();
   }
-  // Read before the logs that it describes, which another process may be appending to.
+  // The mark is read before the logs that it describes, to which another process may append.
   if (!repairs_) synced_ = wal::ReadSyncedMark(context.fs().get(), context.name());
   VARVE_ASSERT(e_->state.versions == nullptr);
   e_->state.versions = std::make_unique<VersionSet>(options, &e_->state.mu);
@@ -322,9 +321,9 @@ Status Opener::MakeVersionSet() {
   return found ? Status::OK() : CreateDatabase();
 }
 
-// Chooses the newest state whose tables all exist, for best_efforts_recovery, and reports what is
-// lost by that. Without a MANIFEST to choose from, version_ stays empty, and the caller may create
-// a database; but if there is a CURRENT, it must have had one, and that is Corruption.
+// Chooses the newest state whose tables all exist, for best_efforts_recovery, and reports the
+// losses. If there is no MANIFEST, version_ stays empty, and the caller may create a database; but
+// if there is a CURRENT, returns Corruption.
 Status Opener::ChooseVersion() {
   const DbContext& context = e_->context;
   CompleteVersion version;
@@ -354,14 +353,14 @@ Status Opener::ChooseVersion() {
   return Status::OK();
 }
 
-// Creates the first MANIFEST of a database that does not exist. Refuses a directory that holds data
-// of one. Keeps the id of a readable IDENTITY file, which a program may have placed there.
+// Creates the first MANIFEST of a new database. Refuses a directory with data. Uses the id of a
+// readable IDENTITY file, which a program may have written.
 Status Opener::CreateDatabase() {
   const DbContext& context = e_->context;
   for (const auto& [directory, names] : directories_) {
     VARVE_RETURN_IF_ERROR(CheckHoldsNoData(PlaceOfLogs(), directory, names));
   }
-  synced_ = {};  // The mark that was found belongs to a database that was destroyed here.
+  synced_ = {};  // The mark belongs to a database that was destroyed here.
   std::string db_id;
   if (!ReadIdentity(context.fs().get(), context.name(), &db_id).ok())
     db_id = NewDbId(context.env());
@@ -374,9 +373,9 @@ Status Opener::CreateDatabase() {
   return e_->state.versions->CreateNew(ToOpen(context, *family), db_id);
 }
 
-// Returns the error of a MANIFEST that was refused, made more precise: missing tables may be in
-// directories that the options lack. The version set still has what was read of the MANIFEST. Never
-// returns OK.
+// Returns the error of VersionSet::Recover, or InvalidArgument instead if missing tables are in
+// directories that the options lack. Never returns OK. Requires that the version set still has the
+// state that was read.
 Status Opener::JudgeRefusal(const Status& s) {
   if (!s.IsCorruption() && !s.IsInvalidArgument()) return s;
   const DbContext& context = e_->context;
@@ -407,9 +406,9 @@ Status Opener::JudgeRefusal(const Status& s) {
                  : s;
 }
 
-// Reads the MANIFEST, and makes the run-time object of each family that it has, with an empty
-// memtable. VersionSet::Recover refuses a MANIFEST with families that the request lacks, unless the
-// opening is read-only. A family that only the request has is created later, if it may be missing.
+// Reads the MANIFEST, and makes the ColumnFamily of each family in it, with an empty memtable.
+// VersionSet::Recover refuses a MANIFEST with families that the request lacks, unless the opening
+// is read-only. A family that only the request has is created later if MayBeMissing.
 Status Opener::RecoverVersions() {
   DbContext& context = e_->context;
   DbState& state = e_->state;
@@ -457,10 +456,10 @@ Status Opener::ReplayLogs() {
   return logs_->Replay();
 }
 
-// Writes the files of an open database: tables of replayed data that is still in memory, a log, a
-// MANIFEST. Logs that must stay are in the log set before the new log, as their numbers ascend, and
-// before Sweep, which deletes the others. A failure before LogState leaves tables and a log that no
-// MANIFEST names; a later one leaves the new state in force, and the next opening goes on from it.
+// Writes the files of an open database: tables of replayed data that is still in memory, a log, and
+// a MANIFEST. Logs that are kept are added to the log set before the new log, as numbers must
+// ascend, and before Sweep, which deletes the others. A failure before LogState leaves tables and a
+// log that no MANIFEST names; after a later one the next opening continues from the new state.
 Status Opener::Install() {
   VARVE_ASSERT(!e_->context.read_only() && e_->state.marks != nullptr);
   // Invariant 5.
@@ -478,23 +477,22 @@ Status Opener::Install() {
     VARVE_RETURN_IF_ERROR(LogState(keep_logs));
     VARVE_RETURN_IF_ERROR(CreateMissingFamilies());
   }
-  // The state of the old marks is now in force, or was reported as lost. They stay valid until a
-  // repair is finished.
+  // The data of the old marks is in the new state, or was reported as lost. In a repair they stay
+  // valid until it is finished.
   if (!repairs_) e_->state.marks->Begin();
   VARVE_RETURN_IF_ERROR(WriteIdentityFile());
   return repairs_ ? Status::OK() : Sweep();
 }
 
-// Makes the named positions of change streams known, and keeps the logs that they need. Sequence
-// numbers that a stream may have given out before a crash are not used again.
+// Sequence numbers that a stream may have returned before a crash are not used again.
 Status Opener::KeepForPositions() {
   std::vector<ChangePosition> positions;  // The named positions of change streams.
   {
     DbLock lock(&e_->state.mu);
     VersionSet& versions = *e_->state.versions;
     for (const auto& [name, position] : versions.change_positions()) {
-      // A crash may have taken numbers that the reader of the stream has seen, as they were not
-      // logged or not synced. It would not see new writes with the same numbers.
+      // A crash may have lost writes that the stream has returned, as they were not logged or not
+      // synced. The stream would not return new writes with the same numbers.
       versions.set_last_sequence(
           std::max(versions.last_sequence(), std::max<SequenceNumber>(position.next, 1) - 1));
       positions.push_back(position);
@@ -506,8 +504,8 @@ Status Opener::KeepForPositions() {
   return logs_->KeepForPositions();
 }
 
-// Syncs the directories of tables, because the next MANIFEST does not record deleted tables, and
-// none may reappear. The database's own directory is synced with that MANIFEST.
+// Syncs the directories of tables, because the new MANIFEST does not record deleted tables, which
+// must not reappear. The database's own directory is synced with that MANIFEST.
 Status Opener::SyncAbsences() {
   for (const auto& [directory, names] : directories_) {
     if (directory == e_->context.name()) continue;
@@ -517,8 +515,8 @@ Status Opener::SyncAbsences() {
   return Status::OK();
 }
 
-// Creates the log that the database will write. If an old log that stays is stamped (new_logs.h),
-// that is noted first.
+// Creates the first log of this opening. A kept log that is stamped (new_logs.h) is recorded
+// before.
 Status Opener::BeginLog() {
   DbContext& context = e_->context;
   VARVE_RETURN_IF_ERROR(made_.Make(context.WalDirectory()));
@@ -528,13 +526,13 @@ Status Opener::BeginLog() {
     if (logs_->CanKeepLogs() && logs_->replay().met_stamped_log()) e_->new_logs.NoteStamped();
     VARVE_RETURN_IF_ERROR(e_->new_logs.Start(/*force=*/true));
   }
-  // The MANIFEST will name the log, so its name must be durable. In the database's own directory
+  // The log's name must be durable before the MANIFEST names it. In the database's own directory
   // both names are synced together.
   if (context.WalDirectory() == context.name()) return Status::OK();
   return e_->state.logs->SyncNames();
 }
 
-// Gives a database whose MANIFEST has no id that of a readable IDENTITY file, or else a new one.
+// If the MANIFEST has no database id, uses that of a readable IDENTITY file, or else a new one.
 // LogState stores it.
 void Opener::ChooseDbId() {
   {
@@ -548,9 +546,9 @@ void Opener::ChooseDbId() {
   e_->state.versions->set_db_id(id);
 }
 
-// Writes the state to a new MANIFEST, to which CURRENT then points (except in a repair): for each
-// family the tables that the replay made, and the first log that it needs. That is the new log,
-// unless its memtable keeps replayed entries (`keep_logs`), which only the old logs have.
+// Writes the state to a new MANIFEST, which CURRENT then names, except in a repair: for each family
+// the tables that the replay made, and the first log that it needs. That is the new log, unless its
+// memtable keeps replayed entries (`keep_logs`), which are in the old logs.
 Status Opener::LogState(bool keep_logs) {
   DbState& state = e_->state;
   const LogReplay& replay = logs_->replay();
@@ -578,9 +576,9 @@ Status Opener::LogState(bool keep_logs) {
                                      /*new_manifest=*/true);
 }
 
-// Creates the families of the request that the MANIFEST lacks, one edit each: a crash in between
-// leaves some of them, and the next opening creates the rest. The statistics family is created only
-// if it is asked for, by name or by persist_stats_to_disk.
+// Creates the families of the request that the MANIFEST lacks, by one edit each: after a crash the
+// next opening creates the rest. The statistics family is created only if it was named, or with
+// persist_stats_to_disk.
 Status Opener::CreateMissingFamilies() {
   const bool keeps_statistics = e_->context.options().persist_stats_to_disk && !repairs_;
   for (const ColumnFamilyDescriptor& family : families_) {
@@ -594,7 +592,8 @@ Status Opener::CreateMissingFamilies() {
   return Status::OK();
 }
 
-// Writes the database's id to IDENTITY unless it is there. The MANIFEST's id is the valid one.
+// Writes the database's id to IDENTITY unless it has that id. The id in the MANIFEST takes
+// precedence.
 Status Opener::WriteIdentityFile() {
   const DbContext& context = e_->context;
   if (!context.options().write_identity_file) return Status::OK();
@@ -617,7 +616,7 @@ Status Opener::Sweep() {
                                         &e_->recovery);
 }
 
-// Reports the tables and blob files to the SST file manager.
+// Adds the tables and blob files to the SstFileManager.
 void Opener::NoteTables() {
   e_->state.mu.AssertHeld();
   for (const auto& [id, family] : e_->state.families.all()) {
@@ -633,7 +632,7 @@ void Opener::NoteTables() {
   }
 }
 
-// Logs which families have tables beneath the levels of their options.
+// Logs which families have tables in levels beyond num_levels.
 void Opener::LogSurplus() {
   std::string names;
   {
@@ -647,9 +646,9 @@ void Opener::LogSurplus() {
           "tables lie deeper than num_levels, and compactions move them up, in:%s", names.c_str());
 }
 
-// Makes the recovered database usable. The memtables are complete, so from here on readers may see
-// them. Background work begins later (start_work.h). Writes the OPTIONS file, unless this is a
-// read-only opening or a repair.
+// Makes the write path and installs super-versions, so that the database can be used. Background
+// work begins later (start_work.h). Writes the OPTIONS file, unless this is a read-only opening or
+// a repair.
 Status Opener::Start() {
   Engine& e = *e_;
   MakeWritePath(&e);
@@ -671,7 +670,7 @@ Status OpenEngine(const OpenRequest& request, std::shared_ptr<Engine>* engine) {
     if (!request.read_only || request.repair.has_value()) {
       return Opener(request, nullptr).Run(engine);
     }
-    // Each try begins with a new engine; ReaderPatience bounds their number.
+    // Each attempt uses a new engine; ReaderPatience limits their number.
     ReaderPatience patience;
     for (;;) {
       Opener opener(request, &patience);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Finds out at the opening what would otherwise show at the first read. With max_open_files = -1
-// every table has to be open, so one that cannot be opened refuses the opening, as in RocksDB. With
-// fewer, a few tables of each family are tried, only for a format that this version cannot read;
-// everything else is left to readers.
+// Finds errors at the opening that would otherwise appear at the first read. With max_open_files =
+// -1 every table has to be open, so a table that cannot be opened makes the opening fail, as in
+// RocksDB. With a limit, a few tables of each family are checked for a format that this version
+// cannot read; other errors are left to reads.
 
 #include "db/recovery/openable_tables.h"
 
@@ -23,7 +23,7 @@ namespace varve {
 
 namespace {
 
-// Number of tables of a family that are checked if tables are opened on demand: usually all have
+// Number of tables of a family that are checked if tables are opened on demand, as usually all have
 // the same format.
 constexpr size_t kLookedAtOfMany = 4;
 
@@ -45,7 +45,7 @@ Status CheckOpens(const DbContext& context, const FileMetaData& file, bool all) 
     return RandomAccessFileReader::Open(fs, path, context.file_options(),
                                         RandomAccessFileReader::Options(), &opened);
   });
-  if (!s.ok() && !all) return Status::OK();  // Readers report it.
+  if (!s.ok() && !all) return Status::OK();  // Reads return the error.
   if (!s.ok()) return Status::CopyAppendMessage(s, "; ", kCannotBeOpened);
   const Status footer = CheckTail(context, *opened, file.size);
   return all || footer.IsNotSupported() ? footer : Status::OK();
@@ -62,7 +62,7 @@ Status CheckFamily(const DbContext& context, const Version& version, bool all) {
   return Status::OK();
 }
 
-// Opens the blob files, too, if all files are to be open. Readers report damaged ones.
+// With max_open_files = -1, opens the blob files, too. Reads return the errors of damaged ones.
 Status OpenBlobFilesAhead(const DbContext& context, const Version& version, TableCache* tables) {
   if (context.options().max_open_files > 0) return Status::OK();
   for (const BlobFileState& file : version.blob_files()) {
@@ -79,7 +79,7 @@ Status OpenBlobFilesAhead(const DbContext& context, const Version& version, Tabl
 
 }  // namespace
 
-// The first error ends the call; what was opened before stays open.
+// The first error ends the call; files that were opened before stay open.
 Status OpenTablesAhead(const DbContext& context, const Version& version, TableCache* tables) {
   for (int level = 0; level < version.non_empty_levels(); level++) {
     for (const FileRef& file : version.level(level).files()) {
@@ -113,8 +113,8 @@ Status OpenAllAhead(const DbContext& context, DbState* state) VARVE_EXCLUDES(kDb
 
 }  // namespace
 
-// A read-only database opens its readers for good. A writable one only tries, since its replay and
-// flushes may change the tree before anybody reads.
+// A read-only database keeps its readers open. A writable one only checks, since its replay and
+// flushes may change the tree.
 Status CheckTablesOpen(const DbContext& context, DbState* state) {
   const bool all = context.options().max_open_files <= 0;
   if (all && context.read_only()) return OpenAllAhead(context, state);

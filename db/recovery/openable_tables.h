@@ -10,15 +10,14 @@
 
 namespace varve {
 
-// Returns the error of the first file that cannot be opened for reading, or whose end is not that
-// of a readable table: NotSupported names the file and its format. If not all tables are to be open
-// (max_open_files is not -1), it checks a few of each family, and only reports tables of another
-// format. Other contents of the files are checked by those who read them. A read-only database
-// keeps the files open if all tables are to be open.
+// Returns the error of the first table that cannot be opened, or whose footer is not that of a
+// readable table; NotSupported has the file and its format. With max_open_files other than -1,
+// checks only a few tables of each family, and returns only NotSupported. Other contents are
+// checked by reads. With max_open_files = -1, a read-only database keeps the tables open.
 Status CheckTablesOpen(const DbContext& context, DbState* state) VARVE_EXCLUDES(kDbMutex);
 
-// Checks the tables of one tree in the same way, and keeps them and its blob files open if all are
-// to be open, because another process may delete the files.
+// Checks the tables of one version in the same way, and with max_open_files = -1 keeps them and its
+// blob files open, because another process may delete the files.
 Status OpenTablesAhead(const DbContext& context, const Version& version, TableCache* tables);
 
 }  // namespace varve

@@ -10,7 +10,8 @@ namespace varve {
 
 namespace {
 
-// A writer that overtakes this many tries makes tables faster than they can be opened.
+// Maximum number of attempts: a writer that is faster each time makes tables faster than they can
+// be opened.
 constexpr int kTriesMax = 1000;
 // Maximum number of retries after the same error; the pauses between them double.
 constexpr int kSameMax = 6;
@@ -23,8 +24,8 @@ bool ReaderPatience::MayPass(const Status& status) {
   return status.IsCorruption() || IsMissing(status);
 }
 
-// A try that came to another place than the last one is followed by the next at once; after the
-// same place it waits, twice as long each time.
+// After an attempt that ended at another place, the next one follows at once; after the same place
+// it waits, twice as long each time.
 bool ReaderPatience::TriesAgain(const DbContext& context, const Place& place) {
   if (++tries_ > kTriesMax) return false;
   const uint64_t now = context.MonotonicMicros();

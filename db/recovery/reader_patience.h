@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Decides how often a read-only opening is retried beside a writer in another process.
+// ReaderPatience decides how often a read-only opening is retried while another process writes the
+// database.
 //
-// Between the moments at which the opening reads CURRENT, the MANIFEST, the names of files and the
-// files themselves, the writer may replace or delete any of them. So an error of one try does not
-// prove damage.
-// 1. A try that met something else than the one before, a later MANIFEST or other damage, was
-//    overtaken: the next one may succeed, as it begins from a newer state.
-// 2. Damage that several tries in a row have met is real. A writer's thread may have stopped in the
-//    middle of a record, so the tries are some milliseconds apart.
-// 3. A database that takes long to open is not opened many times only to see the same damage.
+// While the opening reads CURRENT, the MANIFEST, directories and files one after the other, the
+// writer may replace or delete any of them. So an error of one attempt does not prove damage.
+// 1. If an attempt gets further than the previous one, such as to a later MANIFEST or other damage,
+//    the writer has made progress, and the next attempt may succeed.
+// 2. Damage that several consecutive attempts have found is real. A writer's thread may be
+//    suspended in the middle of a record, so the attempts are some milliseconds apart.
+// 3. If opening the database takes long, it is not retried many times for the same damage.
 
 #include <cstdint>
 #include <vector>
@@ -24,20 +24,20 @@ class DbContext;
 // Thread safety: none.
 class ReaderPatience {
  public:
-  // Numbers that tell how far a try has come.
+  // Numbers that identify how far an attempt has read, such as file numbers and offsets.
   using Place = std::vector<uint64_t>;
 
-  // True if a concurrent writer may have caused such an error.
+  // Returns true if a concurrent writer may have caused such an error.
   static bool MayPass(const Status& status);
-  // Returns true if the opening should be retried after it was overtaken or met damage. Waits a
-  // little if that may help.
+  // Returns true if the opening should be retried after an attempt that has ended at `place`. Waits
+  // some milliseconds if that may help.
   bool TriesAgain(const DbContext& context, const Place& place);
 
  private:
   Place last_;
   int tries_ = 0;
-  int same_ = 0;             // Tries after the first that ended at last_.
-  uint64_t same_since_ = 0;  // When the first of them ended: microseconds, monotonic.
+  int same_ = 0;             // Number of retries that ended at last_.
+  uint64_t same_since_ = 0;  // Monotonic microseconds when the first attempt ended at last_.
 };
 
 }  // namespace varve

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Asks the program's WalFilter about each record of a replay. Its answers are final: what it leaves
-// out is in no table, and the opening writes tables so that no later replay asks again.
+// The filter's decisions are final: the opening writes the remaining updates to tables, so that the
+// logs are not replayed again.
 
 #include "db/recovery/record_filter.h"
 
@@ -13,7 +13,7 @@
 
 namespace varve {
 
-// The maps are copied under the mutex, as the program's code must not run under it.
+// The maps are copied under the mutex, as user code must not be called under it.
 void RecordFilter::Begin(DbState* state) {
   if (filter_ == nullptr) return;
   std::map<uint32_t, uint64_t> log_numbers;
@@ -28,7 +28,7 @@ void RecordFilter::Begin(DbState* state) {
   filter_->ColumnFamilyLogNumberMap(log_numbers, ids);
 }
 
-// Once the filter has ended the replay, every record is left out, and the filter is not asked any
+// Once the filter has ended the replay, all records are left out, and the filter is not called any
 // more.
 Status RecordFilter::Judge(uint64_t log, const std::string& path, const Slice& record,
                            Verdict* verdict, std::string* replacement) {
@@ -55,8 +55,8 @@ Status RecordFilter::Judge(uint64_t log, const std::string& path, const Slice& r
   }
   *verdict = is_changed ? Verdict::kReplace : Verdict::kApply;
   if (!is_changed) return Status::OK();
-  // Numbers between this record and the next are all in use, so a replacement may have fewer
-  // updates, and not more.
+  // All sequence numbers up to the next record are in use, so a replacement may have fewer updates,
+  // but not more.
   if (changed.Count() > batch.Count()) {
     return Status::NotSupported("WalFilter " + std::string(filter_->Name()),
                                 "made " + std::to_string(changed.Count()) + " updates of " +

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Asks the program's WalFilter about the records of logs that are replayed.
+// RecordFilter calls the user's WalFilter for the records of a replay.
 
 #include <cstdint>
 #include <string>
@@ -28,11 +28,11 @@ class RecordFilter {
   explicit RecordFilter(WalFilter* filter) : filter_(filter) {}
 
   bool active() const { return filter_ != nullptr; }
-  // Tells the filter which logs the column families need. Called once, before Judge.
+  // Passes the logs that column families need to the filter. Must be called once, before Judge.
   void Begin(DbState* state) VARVE_EXCLUDES(kDbMutex);
-  // Judges a record, which must be a well-formed batch. Sets *replacement for kReplace. Returns
-  // NotSupported if the replacement has more updates than the record, Corruption if it is no batch,
-  // InvalidArgument for an answer that is none.
+  // Sets *verdict for a record, which must be a well-formed batch, and *replacement for kReplace.
+  // NotSupported: the replacement has more updates than the record. Corruption: it is not a batch.
+  // InvalidArgument: the filter has returned an undefined value.
   Status Judge(uint64_t log, const std::string& path, const Slice& record, Verdict* verdict,
                std::string* replacement);
 

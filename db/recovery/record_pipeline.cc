@@ -13,19 +13,21 @@ namespace varve {
 namespace {
 
 constexpr size_t kChunkBytes = 128 << 10;
-// One is applied, one waits, one is filled.
+// Number of chunks: one is applied, one waits, and one is filled.
 constexpr size_t kChunks = 3;
-// Reading this much takes about as long as starting a thread and waking it now and then.
+// Size of a log from which on a thread is worthwhile: reading this much takes about as long as
+// starting the thread and waking it.
 constexpr uint64_t kBytesWorthAThread = 1 << 20;
 
-// Decides between one chunk, which Next fills itself, and three chunks that another thread fills.
+// Returns true if a thread should be started.
 bool IsWorthAThread(uint64_t log_bytes) {
   return log_bytes >= kBytesWorthAThread;
 }
 
 }  // namespace
 
-// The chunks allocate memory only for records, because the thread could not report other failures.
+// Chunks allocate memory only for records, because the thread could not report other failed
+// allocations.
 RecordPipeline::RecordPipeline(wal::LogReader* reader, TimestampAdapter* adapter,
                                WALRecoveryMode mode, uint64_t log_bytes)
     : reader_(reader),
@@ -53,8 +55,8 @@ void RecordPipeline::FillChunk(Chunk* chunk) {
   chunk->last = at_end_;
 }
 
-// Fills a chunk with records that are checked and adapted. Returns false at the end of the log. The
-// verdict on a record stays with it (Entry): the records before it must be applied first.
+// Fills the chunk with checked and adapted records. The error of a record is stored with it
+// (Entry), as the records before it must be applied first.
 bool RecordPipeline::ReadInto(Chunk* chunk) {
   VARVE_ASSERT(!at_end_ && chunk->entries.empty());
   Slice record;
@@ -71,7 +73,7 @@ bool RecordPipeline::ReadInto(Chunk* chunk) {
   return true;
 }
 
-// Gives the chunk back only now, when its last record is surely not used any more
+// The current chunk is returned to the thread only now, when its last record is not used any more
 // (Record::last_to_stay).
 bool RecordPipeline::TakeChunk() {
   if (current_ != nullptr) {
@@ -85,8 +87,7 @@ bool RecordPipeline::TakeChunk() {
   return true;
 }
 
-// Gives out the next record of the current chunk, or waits for the next chunk. Its bytes stay until
-// a later call needs another chunk.
+// Returns the next record of the current chunk, or waits for the next chunk.
 bool RecordPipeline::Next(Record* record) {
   while (current_ == nullptr || next_entry_ == current_->entries.size()) {
     if (!TakeChunk()) return false;

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Reads and checks a log's records in one thread while another applies earlier ones.
+// RecordPipeline reads and checks a log's records on one thread while another thread applies
+// earlier ones.
 //
 //      reading thread     ReadRecord, CheckBatchStructure, Adapt  ->  chunk
 //      pipeline_          chunk 0 | chunk 1 | ...                     filled and emptied in turn
 //      caller of Next     records of the oldest filled chunk      ->  memtables
 //
-// A small log is not worth a thread: its only chunk is filled by the caller itself. Records are
-// copied into the chunk, since the reader's memory is good for one record only.
+// For a small log no thread is started: Next fills the only chunk. Records are copied into the
+// chunk, since the reader's memory is valid for one record only.
 //
-// Errors of the reader belong to their place in the log: records before them are delivered first.
-// So an error of the reader ends the chunk that is being filled, and Next returns false when it has
-// emptied that chunk. Without memory for a chunk its records are lost, and status() says so.
+// Records before an error of the reader are returned first: an error ends the chunk that is being
+// filled, and Next returns false when that chunk is empty. If there is no memory for a chunk, its
+// records are lost, and status() returns that.
 
 #include <string>
 #include <vector>
@@ -34,25 +35,25 @@ class RecordPipeline {
     // The record in the form that the families need. It stays valid while Next returns further
     // records of the same chunk.
     Slice bytes;
-    // True for the last record of a chunk: the next call of Next invalidates the bytes of this
-    // record and of all before it.
+    // True for the last record of a chunk: the next call of Next invalidates this record and all
+    // before it.
     bool last_to_stay = false;
     uint64_t offset = 0;
-    bool after_hole = false;  // There was a hole at or before this record.
+    bool after_hole = false;  // There was a hole before this record.
     bool has_marks = false;   // It has marks of two-phase commit.
-    // Structure of the record's batch, or the reason why it cannot be adapted to the families.
+    // OK, or the error of the batch's structure or of its adaptation to the families.
     Status structure;
   };
 
-  // The reader and the adapter must outlive the pipeline, which uses them alone until Next has
-  // returned false or it is destroyed. A thread is started only if log_bytes are enough to be worth
-  // it.
+  // The reader and the adapter must outlive the pipeline, and must not be used otherwise until Next
+  // has returned false or the pipeline is destroyed. A thread is started only if log_bytes, the
+  // size of the log, is large enough.
   RecordPipeline(wal::LogReader* reader, TimestampAdapter* adapter, WALRecoveryMode mode,
                  uint64_t log_bytes);
 
   // Returns false at the end of the readable records; status() and the reader give the reason.
   bool Next(Record* record);
-  // Returns MemoryLimit if there was no memory to continue. Valid after Next has returned false.
+  // Returns MemoryLimit if an allocation has failed. Valid after Next has returned false.
   const Status& status() const { return status_; }
 
  private:
@@ -72,7 +73,7 @@ class RecordPipeline {
 
   // Reads until the chunk is full or the readable records end.
   void FillChunk(Chunk* chunk);
-  // Returns false if the reader is at its end (the chunk may hold records).
+  // Returns false if the reader is at its end; the chunk may still have records.
   bool ReadInto(Chunk* chunk);
   // Sets current_ to the next filled chunk. Returns false if there will be no more.
   bool TakeChunk();
@@ -80,8 +81,7 @@ class RecordPipeline {
   wal::LogReader* const reader_;
   TimestampAdapter* const adapter_;
   const WALRecoveryMode mode_;
-  // These belong to the reading thread; the other side reads status_ after it has seen the last
-  // chunk.
+  // Used by the reading thread only, except that status_ is read after the last chunk.
   std::string scratch_;
   std::string adapted_;
   bool at_end_ = false;

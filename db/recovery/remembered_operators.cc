@@ -15,8 +15,8 @@ namespace varve {
 
 namespace {
 
-// Names in the MANIFEST count first. RocksDB stores none there; for databases that it wrote, the
-// newest OPTIONS file has them.
+// Names in the MANIFEST take precedence. RocksDB does not store them there, so for its databases
+// those in the newest OPTIONS file are used.
 void Remember(const DbContext& context, const DbState& state) VARVE_REQUIRES(kDbMutex) {
   bool all = true;
   for (const auto& [id, family] : state.versions->families()) {

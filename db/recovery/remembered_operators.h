@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Checks which merge operator each column family was opened with before, because its operands mean
-// nothing to another one.
+// Checks that a column family is opened with the merge operator of earlier openings, because
+// another one cannot interpret its operands.
 
 #include <map>
 #include <string>
@@ -17,24 +17,23 @@
 namespace varve {
 
 // Must be called after the version set was recovered and before any family is created. Operators
-// that the MANIFEST does not store, as when RocksDB has written it, are read from the newest
-// OPTIONS file. Returns InvalidArgument if a family is to be opened with an operator of another
-// name, and its options do not allow that. Writes nothing.
+// that the MANIFEST does not have, for example if RocksDB has written it, are read from the newest
+// OPTIONS file. Returns InvalidArgument if a family's operator has another name than before, and
+// its options do not allow that. Writes nothing.
 Status CheckMergeOperators(const std::vector<ColumnFamilyDescriptor>& families,
                            const DbContext& context, const DbState& state) VARVE_REQUIRES(kDbMutex);
 
 // Returns InvalidArgument if the options have another operator than `remembered` and do not allow
-// that. `remembered` is empty if it is unknown.
+// that. `remembered` is "" if it is not known.
 Status CheckMergeOperator(const std::string& family, const ColumnFamilyOptions& options,
                           const std::string& remembered);
 
-// Returns the operators in the newest OPTIONS file by family, as far as it can be read: an
-// unreadable file forbids nothing.
+// Returns the operators in the newest OPTIONS file by family, or an empty map if it cannot be read.
 std::map<std::string, std::string> MergeOperatorsInOptionsFile(FileSystem* fs,
                                                                const std::string& db_name,
                                                                Logger* info_log);
 
-// Returns the name of the options' operator; empty if there is none.
+// Returns the name of the options' operator, or "".
 std::string MergeOperatorName(const ColumnFamilyOptions& options);
 
 }  // namespace varve

@@ -15,13 +15,13 @@ struct RepairRequest {
   std::string name;
   DBOptions options;
   std::vector<ColumnFamilyDescriptor> column_families;
-  const ColumnFamilyOptions* unknown_cf_opts = nullptr;  // Null: other families are refused.
+  const ColumnFamilyOptions* unknown_cf_opts = nullptr;  // Null if other families are refused.
   RepairOptions repair;
 };
 
-// Repairs the database, which must be closed. *report, which may be null, says what was found and
-// done, also after an error. After an error the old database is in force again, or the next repair
-// undoes this one; only a failure after its last step but cleaning up leaves the new one in force.
+// Repairs the database, which must be closed. Fills in *report, which may be null, even after an
+// error. After an error the old database is restored, or the next repair restores it; only if the
+// final clean-up fails, the repaired database stays.
 Status RunRepair(const RepairRequest& request, RepairReport* report);
 
 }  // namespace varve

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Writes the MANIFEST of a repair: the id of the database, two edits for each family, and the
-// numbers at the end. Its records come in an order that every reader takes: a family is added
-// before files are added to it.
+// numbers at the end. The order of records is one that every reader accepts: a family is added
+// before its files.
 //
 //      db id | family 0: comparator | family 0: files | family 3: added | family 3: files | numbers
 
@@ -24,7 +24,7 @@ namespace varve {
 namespace {
 
 // Bounds are stored like keys in tables: without timestamps if those are not persisted. Bounds that
-// the repair has measured come from keys in memory, which have timestamps.
+// the repair has computed come from keys with timestamps.
 InternalKey WithoutTimestamp(const InternalKey& bound, const InternalKeyComparator& icmp) {
   return InternalKey(icmp.KeyOf(bound), bound.sequence(), bound.type());
 }
@@ -80,7 +80,7 @@ Status AddRecord(const VersionEdit& edit, wal::LogWriter* writer) {
 
 }  // namespace
 
-// An error leaves a file that nothing names.
+// After an error there may be a file that CURRENT does not name.
 Status WriteRepairManifest(FileSystem* fs, const std::string& db_name, const RepairPlan& plan,
                            uint64_t number) {
   VARVE_ASSERT(number < plan.next_file_number && !plan.families.empty());
@@ -107,8 +107,8 @@ Status WriteRepairManifest(FileSystem* fs, const std::string& db_name, const Rep
   if (plan.manifest.ttl_clock != 0) totals.ttl_clock = plan.manifest.ttl_clock;
   if (max_id > 0) totals.numbers.max_column_family = max_id;
   VARVE_RETURN_IF_ERROR(AddRecord(totals, &writer));
-  // The contents are durable before the name; nothing names this MANIFEST before the caller says
-  // so.
+  // The contents are synced before the name. CURRENT names this MANIFEST only when the caller
+  // changes it.
   VARVE_RETURN_IF_ERROR(writer.Sync(/*use_fsync=*/false));
   VARVE_RETURN_IF_ERROR(writer.Close());
   return SyncDirectory(fs, db_name);

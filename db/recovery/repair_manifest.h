@@ -7,11 +7,11 @@
 
 namespace varve {
 
-// The database id in a MANIFEST in lost/ that has only tables that a repair gave up because they
-// were missing. Another repair takes them back if they have reappeared.
+// Database id in a MANIFEST in lost/ that records only tables that a repair gave up as missing.
+// Another repair restores those that have reappeared.
 inline constexpr char kGivenUpId[] = "tables that a repair gave up";
 
-// Writes MANIFEST-<number> durably with the whole state of the plan; does not change CURRENT.
+// Writes MANIFEST-<number> with the whole state of the plan, durably. Does not change CURRENT.
 Status WriteRepairManifest(FileSystem* fs, const std::string& db_name, const RepairPlan& plan,
                            uint64_t number);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Plans a repair in steps: survey the MANIFESTs, examine the tables that they know, look at those
-// that they do not know, bring back what earlier repairs gave up, and survey the logs. Each step
-// adds to the plan and to the report; none writes.
+// Plans a repair in steps: read the MANIFEST, examine its tables, look at tables that it does not
+// have, restore tables that earlier repairs gave up, and read the logs. Each step adds to the plan
+// and to the report, and writes nothing.
 
 #include "db/recovery/repair_plan.h"
 
@@ -41,15 +41,15 @@ bool HasNoId(const TableProperties& table) {
          table.column_family_id == TablePropertiesCollectorFactory::Context::kUnknownColumnFamily;
 }
 
-// Returns the newest sequence number of the files that the MANIFEST knows.
+// Returns the largest sequence number of the family's tables in the MANIFEST.
 SequenceNumber NewestOf(const SurveyedFamily& family) {
   SequenceNumber newest = 0;
   for (const auto& [number, file] : family.files) newest = std::max(newest, file.largest_seq);
   return newest;
 }
 
-// Returns an epoch above those in the MANIFEST. It is unknown if one of these is; opening then
-// assigns all of them again.
+// Returns an epoch above those in the MANIFEST, or kUnknownEpochNumber if one of these is unknown;
+// an opening then assigns all of them again.
 uint64_t NextEpoch(const PlannedFamily& family) {
   uint64_t epoch = 0;
   bool known = true;
@@ -97,8 +97,8 @@ RepairReport::Table RepairPlanner::Describe(const TableFinding& finding,
   return table;
 }
 
-// Refuses where the user has to decide: a family without options, or with another order of keys. It
-// is asked before anything is examined.
+// Refuses cases that the user has to decide before any table is examined: a family without options,
+// or with another comparator.
 Status RepairPlanner::AddFamily(uint32_t id, SurveyedFamily state) {
   const ColumnFamilyOptions* const given = OptionsOf(state.name);
   if (given == nullptr) {
@@ -109,7 +109,8 @@ Status RepairPlanner::AddFamily(uint32_t id, SurveyedFamily state) {
   VARVE_RETURN_IF_ERROR(ValidateOptions(db_options_, *given));
   PlannedFamily family;
   family.options = *given;
-  // The contents must not change: nothing is filtered, and only necessary compactions run.
+  // The repair must not change the contents: nothing is filtered, and only necessary compactions
+  // run.
   family.options.compaction_filter = nullptr;
   family.options.compaction_filter_factory = nullptr;
   family.options.disable_auto_compactions = true;
@@ -152,7 +153,7 @@ void RepairPlanner::FindTables(const std::string& directory,
   NoteNumbers(entries);
   for (const auto& [entry, number, type] : FilesAmong(entries, kTableFile)) {
     const std::string path = directory + "/" + entry;
-    // A directory may be listed under two names.
+    // A directory may be listed under several paths.
     const auto [first, last] = tables_.equal_range(number);
     const bool has_it = std::any_of(
         first, last, [&](const auto& table) { return IsSameFile(fs_, table.second, path); });
@@ -160,7 +161,7 @@ void RepairPlanner::FindTables(const std::string& directory,
   }
 }
 
-// Compares the files, so that the spelling of paths does not matter.
+// Compares the files, as a file may have several paths.
 bool RepairPlanner::IsIn(const std::string& directory, const std::string& path) const {
   const std::string there = directory + "/" + BaseName(path);
   return there == path || IsSameFile(fs_, there, path);
@@ -176,7 +177,7 @@ bool RepairPlanner::FindPath(const PlannedFamily& family, const std::string& pat
   return true;
 }
 
-// Prefers the file at the MANIFEST's place to one in another directory of the family.
+// Prefers the file in the MANIFEST's directory to one in another directory of the family.
 std::string RepairPlanner::ChoosePath(const PlannedFamily& family, NewFile* known) const {
   const auto [first, last] = tables_.equal_range(known->number);
   if (known->path_id < family.paths->size()) {
@@ -190,9 +191,9 @@ std::string RepairPlanner::ChoosePath(const PlannedFamily& family, NewFile* know
   return at != last ? at->second : "";
 }
 
-// The order matters: numbers of all files first, so that nothing new takes one; the MANIFEST, from
-// which the families come; tables that it knows before those that it does not, as the latter are
-// judged by what is missing of the former.
+// The order matters: the numbers of all files come first, so that no new file gets one; then the
+// MANIFEST, which has the families; then its tables, and only then the others, which are evaluated
+// by the tables that are missing.
 Status RepairPlanner::Run(RepairPlan* plan, RepairReport* report) {
   VARVE_ASSERT(plan_ == nullptr && plan->families.empty());
   plan_ = plan;
@@ -200,8 +201,8 @@ Status RepairPlanner::Run(RepairPlan* plan, RepairReport* report) {
   std::vector<std::string> entries;
   VARVE_RETURN_IF_ERROR(fs_->GetChildren(name_, IOOptions(), &entries, nullptr));
   FindTables(name_, entries);
-  // Files in lost/ are noted apart, as they return only for a reason. The directory of logs is
-  // among `others` even if it is the database's own, since this loop collects the logs.
+  // Files in lost/ are listed separately, as they are restored only for a reason. The directory of
+  // logs is among `others` even if it is the database's own, since this loop collects the logs.
   std::set<std::string> others = {WalDirectory(), name_ + "/lost", WalDirectory() + "/lost"};
   for (const std::string& directory : table_directories_) {
     std::vector<std::string> names;
@@ -263,7 +264,6 @@ void RepairPlanner::FindBlobFiles() {
   }
 }
 
-// Returns an error if an opening would refuse the options even after the repair.
 Status RepairPlanner::CheckOpenable() const {
   const auto remembered = MergeOperatorsInOptionsFile(fs_, name_, nullptr);
   for (const auto& [id, family] : plan_->families) {
@@ -285,7 +285,8 @@ Status RepairPlanner::CheckOpenable() const {
   return Status::OK();
 }
 
-// Takes the best of several copies. A sound one is to return to its place in the family's paths.
+// Examines all copies and chooses the best. A sound one is moved back to the family's directory by
+// the repair.
 Status RepairPlanner::ExamineSetAside(const PlannedFamily& family, const NewFile& known,
                                       TableFinding* finding) {
   if (known.path_id >= family.paths->size()) return Status::OK();
@@ -311,9 +312,8 @@ Status RepairPlanner::CheckIsLost(const PlannedFamily& family, const NewFile& kn
                  " of them are given; nothing was changed. Give all that it had, in their order");
 }
 
-// Each table of the MANIFEST stays, is copied, or is lost. A missing one is looked for first in
-// lost/, where an earlier repair may have put it, then in directories of former options; only then
-// it is missing.
+// Each table of the MANIFEST stays, is copied, or is lost. A missing one is searched for in lost/,
+// where an earlier repair may have moved it, and then in directories of former options.
 Status RepairPlanner::ExamineKnown() {
   for (auto& [id, family] : plan_->families) {
     const std::string& name = family.state.name;
@@ -333,9 +333,9 @@ Status RepairPlanner::ExamineKnown() {
         table_missing_ = true;
         NoteMissing(id, family, known);
       } else {
-        // An error of the options or of a format that is not supported says nothing about damage.
+        // Errors of options, and formats that are not supported, are not damage.
         if (finding.why.IsNotSupported() || finding.why.IsInvalidArgument()) return finding.why;
-        tables_.erase(known.number);  // And copies of it elsewhere.
+        tables_.erase(known.number);  // This removes copies elsewhere, too.
       }
       plan_->last_sequence = std::max(plan_->last_sequence, known.largest_seq);
       switch (finding.state) {
@@ -369,10 +369,10 @@ void RepairPlanner::NoteMissing(uint32_t id, const PlannedFamily& family, const 
   missing.state.files[table.number] = table;
 }
 
-// Files with numbers below `record` existed when the table was given up, so their order with it is
-// settled. A compaction since then may have dropped what would decide between its entries and the
-// table's, or a deletion that covers these, so no such file may overlap it. Bounds without their
-// timestamps cannot be compared, and count as an overlap.
+// Files with numbers below `record` existed when the table was given up, so their order relative to
+// it is known. A later compaction may have set sequence numbers to 0, or dropped a deletion of the
+// table's entries, so none of its outputs may overlap the table. Bounds without timestamps cannot
+// be compared, and count as overlapping.
 bool RepairPlanner::IsOlderThanAllSince(const NewFile& table, uint64_t record,
                                         const PlannedFamily& family) {
   const InternalKeyComparator& icmp = *family.icmp;
@@ -385,8 +385,7 @@ bool RepairPlanner::IsOlderThanAllSince(const NewFile& table, uint64_t record,
   });
 }
 
-// Takes back tables that another repair has given up and that have reappeared: they come on top,
-// and are merged with the others by their sequence numbers.
+// Such tables are added above the others, and are merged with them by sequence number.
 Status RepairPlanner::TakeGivenUp() {
   for (const uint64_t number : manifests_set_aside_) {
     ManifestSurvey record;
@@ -405,8 +404,9 @@ Status RepairPlanner::TakeGivenUp() {
   return Status::OK();
 }
 
-// The table goes to level 0 with a new epoch, so that it lies above the others; where entries
-// overlap, the repair merges them by their numbers. One that cannot be taken is remembered on.
+// The table is added to level 0 with a new epoch, so that it is above the others; the repair merges
+// overlapping entries by their sequence numbers. A table that cannot be restored stays in the
+// records of missing ones.
 Status RepairPlanner::TakeOneGivenUp(const NewFile& table, uint64_t record, uint32_t id,
                                      PlannedFamily* family) {
   if (family->state.files.contains(table.number)) return Status::OK();
@@ -436,9 +436,9 @@ Status RepairPlanner::TakeOneGivenUp(const NewFile& table, uint64_t record, uint
 }
 
 // Tables are deleted only after the MANIFEST has those that replace them: if one is missing, and
-// another has a number that the MANIFEST has not assigned, its end is missing. Likewise logs are
-// deleted only after the tables with their data are in the MANIFEST: if the oldest log it needs is
-// missing, a table with newer entries than the MANIFEST knows proves the same.
+// another one has a number that the MANIFEST has not assigned, the end of the MANIFEST is missing.
+// Logs are deleted only after the tables with their data are in the MANIFEST: if the oldest log
+// that it needs is missing, a table with newer entries than those in the MANIFEST proves the same.
 bool RepairPlanner::ProvesLostEnd(const TableFinding& finding, uint32_t family_id) const {
   VARVE_ASSERT(finding.state == TableFinding::State::kSound);
   if (table_missing_ && finding.number >= plan_->manifest.next_file_number) return true;
@@ -448,8 +448,7 @@ bool RepairPlanner::ProvesLostEnd(const TableFinding& finding, uint32_t family_i
          finding.file.largest_seq > NewestOf(family->second.state);
 }
 
-// Finds a table's family if it exists or may have existed, and adds one that the MANIFEST does not
-// have. Otherwise sets *reason to why the table does not belong to the database.
+// Adds the family to the plan if the MANIFEST does not have it but may have lost it.
 Status RepairPlanner::PlaceUnknown(const TableProperties& properties, uint32_t* family_id,
                                    std::string* reason) {
   const ManifestSurvey& manifest = plan_->manifest;
@@ -471,8 +470,8 @@ Status RepairPlanner::PlaceUnknown(const TableProperties& properties, uint32_t* 
   return AddFamily(*family_id, std::move(family));
 }
 
-// A table that the MANIFEST does not know is mostly the rest of a crash, and stays out. If one of
-// them proves that the MANIFEST has lost its end, all sound ones may be data, and are taken
+// A table that the MANIFEST does not have is usually left by a crash, and not used. If one of them
+// proves that the MANIFEST has lost its end, all sound ones may have data, and are added
 // (TakeFound).
 Status RepairPlanner::LookAtUnknown() {
   bool lost_end = false;
@@ -491,10 +490,10 @@ Status RepairPlanner::LookAtUnknown() {
     VARVE_ASSERT(!plan_->families.empty());
     const PlannedFamily& any = plan_->families.begin()->second;
     found.finding.why = ReadTableProperties(ContextOf(any), path, &properties);
-    // A repair must not set aside files that another engine can read.
+    // A repair must not move files to lost/ that another engine can read.
     if (found.finding.why.IsNotSupported()) return found.finding.why;
     if (!found.finding.why.ok()) {
-      // An unfinished table after a crash looks the same.
+      // It may be an unfinished table of a crash.
       report_->unexplained.push_back(Describe(found.finding, ""));
       continue;
     }
@@ -523,7 +522,8 @@ Status RepairPlanner::LookAtUnknown() {
   return Status::OK();
 }
 
-// Tables come in the order of their numbers. Of several with one number, a sound one is taken.
+// Must be called in ascending order of numbers. Of several tables with one number, a sound one is
+// used.
 void RepairPlanner::AddFound(Found found) {
   if (found_.empty() || found_.back().finding.number != found.finding.number) {
     found_.push_back(std::move(found));
@@ -535,10 +535,10 @@ void RepairPlanner::AddFound(Found found) {
       {BaseName(found.finding.path), family, "another file has its number"});
 }
 
-// Tables come in the order of their newest entries, so each later one gets a larger epoch, and lies
-// above.
+// Tables are added in the order of their newest entries, so that newer ones get larger epochs.
 void RepairPlanner::TakeFound() {
-  // A name that was dropped and created again has several ids: the newest is the live one.
+  // The name of a family that was dropped and created again has several ids, of which the largest
+  // is live.
   std::map<std::string, uint32_t> newest;
   for (const auto& [id, family] : plan_->families) newest[family.state.name] = id;
   std::sort(found_.begin(), found_.end(), [](const Found& a, const Found& b) {
@@ -574,8 +574,7 @@ void RepairPlanner::TakeFound() {
   }
 }
 
-// Reads the logs only for damage and for the report; the opening of step 4 replays them
-// (repair.cc).
+// Reads the logs only for the report; the opening in step 4 of repair.cc replays them.
 Status RepairPlanner::SurveyLogs() {
   uint64_t oldest = UINT64_MAX;
   for (const auto& [id, family] : plan_->families) {
@@ -590,7 +589,7 @@ Status RepairPlanner::SurveyLogs() {
   return Status::OK();
 }
 
-// Counts the whole records of a log, and reports damage. Only an I/O error is an error.
+// Counts the complete records of a log, and reports damage. Returns only I/O errors.
 Status RepairPlanner::SurveyLog(const std::string& directory, uint64_t number) {
   const std::string path = LogFileName(directory, number);
   std::unique_ptr<SequentialFileReader> file;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Plans a repair: which tables stay, at which place in which tree, and which must be copied or
-// given up. Only reads.
+// Plans a repair: which tables stay, with their levels, and which must be copied or given up. Only
+// reads files.
 //
 //      MANIFEST                    read as far as it can be: families, and the tables they had
 //      tables of the MANIFEST      sound: stay; damaged: readable part is copied; missing: noted
@@ -57,26 +57,29 @@ struct PlannedFamily {
 struct RepairPlan {
   ManifestSurvey manifest;  // Its families are moved to `families`.
   std::map<uint32_t, PlannedFamily> families;
-  // Tables that are added although the MANIFEST does not know them.
+  // Tables that are added although the MANIFEST does not have them.
   std::set<uint64_t> found_tables;
-  // Tables whose bounds were found by reading them, so these have timestamps if the family's keys
-  // have.
+  // Tables whose bounds were computed by reading them; these bounds have timestamps if the family's
+  // keys have them.
   std::set<uint64_t> measured_tables;
-  uint64_t next_file_number = 1;  // Above all existing files, also those in lost/.
-  // The newest number in any table or log.
+  // Above the numbers of all existing files, including those in lost/.
+  uint64_t next_file_number = 1;
+  // Largest sequence number in any table or log.
   SequenceNumber last_sequence = 0;
   bool needs_repair = false;  // Something is missing or damaged.
-  // Missing tables that the MANIFEST has, or another repair has given up.
+  // Missing tables that the MANIFEST has, or that an earlier repair has given up, by family id.
   std::map<uint32_t, PlannedFamily> missing;
-  // Numbers of the MANIFESTs in lost/ that name given-up tables; `missing` has those still missing.
+  // Numbers of the MANIFESTs in lost/ that record given-up tables; `missing` has those still
+  // missing.
   std::vector<uint64_t> records;
-  bool takes_given_up = false;  // Some of those have reappeared.
-  // Sound tables of the MANIFEST that are in lost/: the present path, and the path to move them to.
+  bool takes_given_up = false;  // Some given-up tables have reappeared.
+  // Sound tables of the MANIFEST that are in lost/: the current path, and the one to which to move
+  // them.
   std::vector<std::pair<std::string, std::string>> returning;
 };
 
-// Makes a plan for the database `name`, which must be closed. `was_locked`: see LogLocation. Thread
-// safety: none. Pointers and references are borrowed, and used until Run returns.
+// Makes a plan for the database `name`, which must be closed. For `was_locked` see LogLocation.
+// Thread safety: none. Pointers and references are borrowed until Run returns.
 class RepairPlanner {
  public:
   RepairPlanner(FileSystem* fs, std::string name, const DBOptions& db_options,
@@ -89,11 +92,12 @@ class RepairPlanner {
         unknown_cf_opts_(unknown_cf_opts),
         was_locked_(was_locked) {}
 
-  // Sets the existing table directories besides the database's own.
+  // Sets the existing table directories other than the database's own.
   void SetTableDirectories(std::set<std::string> directories) {
     table_directories_ = std::move(directories);
   }
-  // Fills in the plan, and what the report says of tables, logs and families. Called once.
+  // Fills in the plan, and the tables, logs and families of the report. Must be called once. After
+  // an error nothing has changed on disk.
   Status Run(RepairPlan* plan, RepairReport* report);
 
  private:
@@ -102,46 +106,47 @@ class RepairPlanner {
     TableFinding finding;
   };
 
-  // Notes the tables among a directory's entries.
+  // Adds the tables among a directory's entries to tables_.
   void FindTables(const std::string& directory, const std::vector<std::string>& entries);
   // Returns the path of a known table, of which several copies may exist, and sets known->path_id
   // to its directory. Returns "" and changes nothing if it is missing.
   std::string ChoosePath(const PlannedFamily& family, NewFile* known) const;
-  // Looks for tables that earlier repairs gave up and that are there again.
+  // Restores tables that earlier repairs gave up and that have reappeared.
   Status TakeGivenUp();
   Status TakeOneGivenUp(const NewFile& table, uint64_t record, uint32_t id, PlannedFamily* family);
-  // Adds a table to the plan's missing ones.
+  // Adds a table to plan_->missing.
   void NoteMissing(uint32_t id, const PlannedFamily& family, const NewFile& table);
-  // True if all entries in the table's range that were written after the record are newer than the
-  // table's.
+  // Returns true if all entries in the table's range that were written after the record are newer
+  // than the table's.
   static bool IsOlderThanAllSince(const NewFile& table, uint64_t record,
                                   const PlannedFamily& family);
-  // Examines the copy in lost/ of a missing table; the state is kUnreadable if there is none.
+  // Examines the copy of a missing table in lost/; sets its state to kUnreadable if there is none.
   Status ExamineSetAside(const PlannedFamily& family, const NewFile& known, TableFinding* finding);
-  // Returns an error if a missing table may be in a directory that the options lack.
+  // Returns InvalidArgument if a missing table may be in a directory that the options lack.
   Status CheckIsLost(const PlannedFamily& family, const NewFile& known) const;
   // Sets file->path_id to the family's directory that holds the file; false if none of them does.
   bool FindPath(const PlannedFamily& family, const std::string& path, NewFile* file) const;
-  // True if the path leads to the file of this name in the directory, also by another spelling.
+  // Returns true if the path is the file of its name in the directory, perhaps by another path.
   bool IsIn(const std::string& directory, const std::string& path) const;
-  // Begins a family with its options and comparator. Fails if the options given do not fit.
+  // Adds a family with its options and comparator to the plan. InvalidArgument: the given options
+  // do not fit.
   Status AddFamily(uint32_t id, SurveyedFamily state);
-  // Reads all tables that the MANIFEST knows, and decides which stay.
+  // Reads all tables that the MANIFEST has, and decides which stay.
   Status ExamineKnown();
-  // Reads the properties of tables that the MANIFEST does not know, to find their families.
+  // Reads the properties of tables that the MANIFEST does not have, to find their families.
   Status LookAtUnknown();
-  // Sets *family_id to the family of an unknown table, or *reason to why it has none.
+  // Sets *family_id to the family of an unknown table, or *reason if it belongs to none.
   Status PlaceUnknown(const TableProperties& properties, uint32_t* family_id, std::string* reason);
-  // Notes an unknown table that has a family.
+  // Adds an unknown table with a family to found_.
   void AddFound(Found found);
-  // Gives the unknown tables their places in the trees.
+  // Adds the unknown tables to level 0 of their families.
   void TakeFound();
   // Examines the blob files that the tables of the plan refer to (SurveyBlobFiles). Must be called
   // once the tables of all families are known.
   void FindBlobFiles();
-  // True if a sound unknown table shows that the MANIFEST has lost records at its end.
+  // Returns true if a sound unknown table proves that the MANIFEST has lost records at its end.
   bool ProvesLostEnd(const TableFinding& finding, uint32_t family_id) const;
-  // Returns InvalidArgument if an opening would refuse the planned families with the options given.
+  // Returns InvalidArgument if an opening would refuse the planned families with the given options.
   Status CheckOpenable() const;
   // Reads the logs for the sequence numbers and families that they use.
   Status SurveyLogs();
@@ -152,7 +157,7 @@ class RepairPlanner {
   void NoteMarks();
   TableSurveyContext ContextOf(const PlannedFamily& family) const;
   RepairReport::Table Describe(const TableFinding& finding, const std::string& family) const;
-  // Returns the options given for a family, those for unknown families, or null.
+  // Returns the given options for a family, else those for unknown families, which may be null.
   const ColumnFamilyOptions* OptionsOf(const std::string& family) const;
   // Returns the directory of the logs.
   std::string WalDirectory() const;
@@ -169,14 +174,14 @@ class RepairPlanner {
   std::set<std::string> table_directories_;
   // Paths by number: copies of a table may exist in several directories.
   std::multimap<uint64_t, std::string> tables_;
-  std::multimap<uint64_t, std::string> tables_set_aside_;  // Like tables_, for lost/.
+  std::multimap<uint64_t, std::string> tables_set_aside_;  // Like tables_, for files in lost/.
   // Numbers of the MANIFESTs in lost/.
   std::vector<uint64_t> manifests_set_aside_;
   std::optional<FormerDirectories> former_;
   // Numbers of the logs that exist.
   std::set<uint64_t> logs_;
   bool table_missing_ = false;  // True if a table that the MANIFEST names does not exist.
-  // Tables that the MANIFEST does not know, with the family of each.
+  // Tables that the MANIFEST does not have, with the family of each.
   std::vector<Found> found_;
 };
 

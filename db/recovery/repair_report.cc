@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Prints the results of a repair as text.
+// Formats the report of a repair as text.
 
 #include "varve/utilities/repair.h"
 
@@ -8,7 +8,7 @@ namespace varve {
 
 namespace {
 
-// Appends a line for each table; `what` says what the repair did with these.
+// Appends a line for each table; `what` is the action of the repair.
 void AddTables(const char* what, const std::vector<RepairReport::Table>& tables,
                std::string* text) {
   for (const RepairReport::Table& table : tables) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Options as the engine uses them: null pointers replaced, values within their bounds, paths
-// without slashes at the end. What a user asked for and cannot have is refused elsewhere.
+// Replaces null pointers, clamps values, and removes trailing slashes of paths. Invalid options are
+// refused elsewhere.
 
 #include "db/recovery/sanitize.h"
 
@@ -22,7 +22,7 @@ namespace varve {
 
 namespace {
 
-// Number of files that the process opens besides tables: the MANIFEST, logs and others.
+// Number of files that a database has open in addition to tables: the MANIFEST, logs and others.
 constexpr int kFilesBesideTables = 10;
 constexpr int kLeastOpenFiles = 20;
 
@@ -39,7 +39,6 @@ Status PrepareTableFactory(const ColumnFamilyOptions& options) {
   return options.table_factory->PrepareOptions(ConfigOptions());
 }
 
-// Replaces what an engine cannot work with, and what is null where a default is meant.
 DBOptions SanitizeOptions(const std::string& db_name, const DBOptions& options) {
   DBOptions result = options;
   if (result.env == nullptr) result.env = Env::Default();
@@ -52,8 +51,8 @@ DBOptions SanitizeOptions(const std::string& db_name, const DBOptions& options) 
   if (result.max_open_files > 0) {
     result.max_open_files = std::max(result.max_open_files, kLeastOpenFiles);
   }
-  // The bytes after the end of a recycled log look like the damage that these two modes refuse; and
-  // RocksDB's readers fail on records that are both numbered and compressed in several blocks.
+  // The bytes after the end of a recycled log look like damage that these two modes refuse.
+  // RocksDB's readers fail on records of recycled logs that are compressed and in several blocks.
   if (result.wal_recovery_mode == WALRecoveryMode::kTolerateCorruptedTailRecords ||
       result.wal_recovery_mode == WALRecoveryMode::kAbsoluteConsistency ||
       result.wal_compression != kNoCompression || result.WAL_ttl_seconds != 0 ||
@@ -73,7 +72,6 @@ DBOptions WithAbsolutePaths(FileSystem* fs, const DBOptions& options) {
   return result;
 }
 
-// The rest of max_open_files is for files that are always open.
 size_t TablesFor(int max_open_files) {
   return static_cast<size_t>(std::max(max_open_files, kLeastOpenFiles) - kFilesBesideTables);
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Replays the steps of two-phase commit. A prepare record only remembers its updates; the commit
-// record, perhaps in a later log, inserts them with the commit's sequence numbers. What is
-// undecided at the end is handed to the program, or keeps the database from being opened.
+// Replays the steps of two-phase commit. The updates of a prepare record are only stored; the
+// commit record, perhaps in a later log, inserts them with the commit's sequence numbers.
+// Transactions that are undecided at the end are passed to the program, or make the opening fail.
 
 #include "db/recovery/section_replay.h"
 
@@ -54,8 +54,6 @@ Status SectionReplay::Insert(const WriteBatch& updates, MemTableResolver* resolv
   return s;
 }
 
-// A commit with a timestamp sets it in the keys that have room for one of its size; other families
-// have none.
 Status SectionReplay::Stamp(const Slice& timestamp, MemTableResolver* resolver,
                             WriteBatch* updates) {
   if (timestamp.empty()) return Status::OK();
@@ -66,7 +64,7 @@ Status SectionReplay::Stamp(const Slice& timestamp, MemTableResolver* resolver,
   });
 }
 
-// A decision may follow its own section in the same record, so sections are noted on the way.
+// A record may prepare and commit a transaction, so its own prepares are collected on the way.
 std::string SectionReplay::FindUnknownCommit(const std::vector<SectionPart>& parts) const {
   std::set<std::string> here;
   for (const SectionPart& part : parts) {
@@ -100,7 +98,7 @@ Status SectionReplay::CheckWritten() const {
       names + "; nothing was changed. Commit them or roll them back with RocksDB");
 }
 
-// Keeps one update for each family as a sample of the transaction.
+// Stores one update of each family as a sample of the transaction.
 void SectionReplay::NoteCommitted(const Section& section, uint64_t decision_log) {
   Committed committed;
   committed.log = section.log;
@@ -145,7 +143,7 @@ Status SectionReplay::Apply(const Slice& record, uint64_t log, MemTableResolver*
   std::vector<SectionPart> parts;
   VARVE_RETURN_IF_ERROR(SplitSections(record, &parts));
   *next_sequence = DecodeFixed64(record.data());
-  // Asked before anything is inserted, so that the caller may leave the record out as a whole.
+  // Checked before anything is inserted, so that the caller can leave out the whole record.
   if (unknown_commit != nullptr) {
     *unknown_commit = FindUnknownCommit(parts);
     if (!unknown_commit->empty()) return Status::OK();
@@ -175,7 +173,7 @@ Status SectionReplay::Apply(const Slice& record, uint64_t log, MemTableResolver*
     }
     if (part.kind == Kind::kSection) {
       if (part.again && (decided_.contains(name) || undecided_.contains(name))) continue;
-      // A name may be used again once its transaction was decided.
+      // A name may be reused after its transaction was decided.
       decided_.erase(name);
       undecided_[name] = {log, WriteBatch(MakeBatchOf(part.updates, part.count))};
       continue;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Distinguishes a MANIFEST that has lost its end from one that a crash left.
+// Detects a MANIFEST that has lost its end.
 
 #include <string>
 #include <vector>
@@ -12,15 +12,16 @@
 
 namespace varve {
 
-// The sequence numbers that log replay covered, both inclusive; first > last if there were none.
+// First and last sequence number that were replayed from logs, both inclusive; first > last if
+// there were none.
 struct ReplayedRange {
   SequenceNumber first = 1;
   SequenceNumber last = 0;
 };
 
-// Checks a directory in which the oldest log that the MANIFEST needs is gone. Logs are deleted only
-// after the tables with their data are in the MANIFEST. So an unknown table with newer entries than
-// its family has in the MANIFEST or in the logs proves that the MANIFEST has lost its end, and this
+// Checks a database whose MANIFEST needs a log that is missing. Logs are deleted only after the
+// tables with their data are in the MANIFEST. So an unknown table with newer entries than its
+// family has in the MANIFEST or in the logs proves that the MANIFEST has lost its end, and this
 // returns Corruption. Reads each unknown table. Requires that nothing else uses the database yet.
 Status CheckManifestIsNotStale(const DbContext& context, DbState* state,
                                const DirectoryListing& directories, const ReplayedRange& replayed);

@@ -10,14 +10,14 @@
 
 namespace varve {
 
-// The caller has its handles by now, so user code that jobs call may use the database.
+// The caller has its handles already, so user code that jobs call may use the database.
 void StartBackgroundWork(Engine* engine, DB* db, Telling telling) {
   Engine& e = *engine;
   Jobs& jobs = *e.jobs;
   VARVE_ASSERT(e.state.commit != nullptr && e.admission != nullptr);
   e.context.set_db(db);
   if (e.context.read_only()) return;
-  // From here on this opening cannot fail, so other databases may ask this one to free memory.
+  // The opening cannot fail any more, so the shared manager may request flushes from now on.
   e.context.write_buffer_manager()->Join(&jobs.flush);
   jobs.reserve.Start();
   {
@@ -27,7 +27,7 @@ void StartBackgroundWork(Engine* engine, DB* db, Telling telling) {
     jobs.obsolete.StartListening();
     jobs.obsolete.Purge();
     jobs.compaction.ScheduleAll();
-    // A secondary that was promoted has some.
+    // A promoted secondary has immutable memtables.
     std::vector<ColumnFamily*> frozen;
     for (const auto& [id, family] : e.state.families.all()) {
       if (family->unpicked_count() > 0) frozen.push_back(family.get());

@@ -13,15 +13,16 @@ namespace varve {
 class DB;
 struct Engine;
 
-// Callbacks for statistics, called at intervals without a lock.
+// Functions for periodic statistics, which are called without locks.
 struct Telling {
-  // Returns the text for the LOG. If this function is empty, nothing is logged, and no file becomes
-  // due by its age.
+  // Returns the text for the LOG. If this is empty, there is no periodic work: nothing is logged,
+  // and no file becomes due by its age.
   std::function<std::string()> statistics;
   StatisticsNoter::Store store;  // See StatisticsNoter::Start.
 };
 
-// Starts background work. Listeners get `db`, which may be null.
+// Starts the background work of an opened engine. Listeners get `db`, which may be null. Must be
+// called at most once.
 void StartBackgroundWork(Engine* engine, DB* db, Telling telling);
 
 }  // namespace varve

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // RocksDB's WRITE_PREPARED numbers a batch by sub-batches: all updates of one share a number, and a
-// key that occurs again begins the next one. The replay repeats that rule, since the numbers decide
-// which of two updates is the newer one.
+// key that occurs again begins the next one. The replay applies the same rule, since the numbers
+// determine which of two updates is newer, and later records have the next numbers.
 //
 //      put a, put b, put a, put c, put a        a b | a c | a: numbers 7, 8, 9
 
@@ -28,13 +28,13 @@ struct KeyLess {
   bool operator()(const Slice& a, const Slice& b) const { return comparator->Compare(a, b) < 0; }
 };
 
-// The keys of all families since the sub-batch began.
+// The keys of the current sub-batch, by family.
 class SubBatchKeys {
  public:
   explicit SubBatchKeys(MemTableResolver* resolver) : resolver_(*resolver) {}
 
-  // Returns false if it has the key already. A family that does not exist has no key order, and its
-  // keys are not stored.
+  // Adds a key. Returns false if it is there already. Keys of families that do not exist are not
+  // stored, as they have no comparator.
   bool Add(uint32_t family, const Slice& key) {
     auto keys = keys_.find(family);
     if (keys == keys_.end()) {
@@ -53,7 +53,8 @@ class SubBatchKeys {
 
 }  // namespace
 
-// Each update is inserted as a batch of its own, because a batch counts its numbers up by itself.
+// Each update is inserted as a batch of its own, because the updates of one batch get ascending
+// numbers.
 Status InsertSubBatches(const Slice& updates, uint32_t count, MemTableResolver* resolver,
                         SequenceNumber* next_sequence) {
   const std::string batch = MakeBatchOf(updates, count);

@@ -13,10 +13,10 @@
 
 namespace varve {
 
-// Inserts updates (records without a batch header) with their writer's numbering: all updates of a
-// sub-batch have the same sequence number, and a new sub-batch begins before a key that the current
-// one already has. Numbers begin with *next_sequence, which is set to one past the last; if each
-// update had its own number, they would collide with those of later records.
+// Inserts `count` updates (records without a batch header) with the sequence numbers that RocksDB
+// has assigned: all updates of a sub-batch have the same number, and a new sub-batch begins before
+// a key that the current one already has. Numbers begin with *next_sequence, which is set to one
+// past the last.
 Status InsertSubBatches(const Slice& updates, uint32_t count, MemTableResolver* resolver,
                         SequenceNumber* next_sequence);
 

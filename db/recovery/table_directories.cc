@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Directories of tables are named only by the options of each opening, so an opening that names too
-// few would find tables missing that are merely elsewhere. The newest OPTIONS file says where they
-// were, and before anything is called lost those places are looked at (FormerDirectories).
+// Only the options of an opening have the directories of tables, so if one is forgotten, its tables
+// seem to be missing. The newest OPTIONS file has the former directories, which are searched before
+// a table is treated as lost (FormerDirectories).
 
 #include "db/recovery/table_directories.h"
 
@@ -20,14 +20,14 @@ namespace varve {
 
 namespace {
 
-// Makes and lists one directory. Another database's directory is refused: its files have numbers of
-// their own, and the obsolete ones would be judged by this MANIFEST.
+// Creates and lists one directory. Another database's directory is refused, since this database
+// would treat its files as its own, and delete them as obsolete.
 Status TakeOne(const DbContext& context, const std::string& directory, MadeDirectories* made,
                DirectoryListing* listing) {
   FileSystem* const fs = context.fs().get();
   if (!context.read_only()) VARVE_RETURN_IF_ERROR(made->Make(directory));
   VARVE_RETURN_IF_ERROR(CheckNotOfAnother(fs, context.name(), directory, "tables"));
-  // A directory with a CURRENT is the database's own one here, under another name.
+  // A directory with a CURRENT can only be the database's own one, under another path.
   if (fs->FileExists(CurrentFileName(directory), IOOptions(), nullptr).ok()) return Status::OK();
   std::vector<std::string> names;
   const IOStatus s = fs->GetChildren(directory, IOOptions(), &names, nullptr);
@@ -74,8 +74,8 @@ Status TakeTableDirectories(const DbContext& context,
   return Status::OK();
 }
 
-// Without a lock file no process has opened the database here, so an OPTIONS file was copied with
-// it, and speaks of another place. Nothing is known then, and nothing is refused.
+// Without a LOCK file the database was never opened here, so its OPTIONS file was copied with it,
+// and has the original's directories. Then the former directories are not known.
 FormerDirectories::FormerDirectories(const LogLocation& place)
     : fs_(place.fs), db_name_(place.db_name) {
   std::vector<uint64_t> numbers;
@@ -88,8 +88,8 @@ FormerDirectories::FormerDirectories(const LogLocation& place)
   if (!s.ok() || !SpeaksOfThis(place, was_in, /*found=*/false)) by_family_.clear();
 }
 
-// A file of the number and the size that the MANIFEST has is taken for the table: the refusal only
-// asks the user to name the directory.
+// A file with the number and size in the MANIFEST is taken for the table, as the error only asks
+// the user to name the directory.
 Status FormerDirectories::CheckNotThere(const std::string& family, const TablePaths& paths,
                                         const TableFacts& table) const {
   const auto former = by_family_.find(family);
@@ -100,7 +100,7 @@ Status FormerDirectories::CheckNotThere(const std::string& family, const TablePa
     const std::string path = TableFileName(directory, table.number);
     const IOStatus s = fs_->GetFileSize(path, IOOptions(), &bytes, nullptr);
     if (IsMissing(s) || (s.ok() && bytes != table.size)) continue;
-    if (!s.ok()) return s;  // It is unknown.
+    if (!s.ok()) return s;  // It is not known whether the file exists.
     return Status::InvalidArgument(
         db_name_, "column family " + family + " has a table in " + path +
                       ", and db_paths and cf_paths do not name that directory; nothing was "

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Handles the table directories (db_paths, cf_paths) besides the database's own: an opening creates
-// and lists them. If tables are missing, it checks whether they are in directories that the
-// database had before.
+// Creates and lists the table directories (db_paths, cf_paths) other than the database's own. If
+// tables are missing, checks whether they are in directories that the database had before.
 
 #include <cstdint>
 #include <map>
@@ -26,30 +25,29 @@ using DirectoryListing = std::map<std::string, std::vector<std::string>>;
 // Returns the numbers of the tables and blob files.
 std::set<uint64_t> TablesIn(const DirectoryListing& listing);
 
-// Returns the directories of all these families.
+// Returns the table directories of all these families, including the database's own.
 std::set<std::string> TableDirectories(const std::string& db_name, const DBOptions& options,
                                        const std::vector<ColumnFamilyDescriptor>& families);
 
-// Lists the contents of the directories of all these families. Creates missing ones durably, and
-// notes them in `made`; a read-only opening omits them instead. Returns InvalidArgument if one
-// belongs to another database.
+// Lists the table directories of all these families other than the database's own. Creates missing
+// ones durably, and adds them to `made`; a read-only opening omits them. InvalidArgument: one is
+// another database's.
 Status TakeTableDirectories(const DbContext& context,
                             const std::vector<ColumnFamilyDescriptor>& families,
                             MadeDirectories* made, DirectoryListing* listing);
 
-// The table directories in the newest OPTIONS file, read once. An OPTIONS file that another program
-// has written is ignored. The file system must outlive the object. Thread safety: any thread.
+// The table directories in the newest OPTIONS file. An OPTIONS file of another program is ignored.
+// The file system must outlive the object. Thread-safe.
 class FormerDirectories {
  public:
-  // Ignores a file that cannot be read. Does not use the log directory of `place`.
+  // Reads the file, and ignores it if it cannot be read. Does not use place.directory.
   explicit FormerDirectories(const LogLocation& place);
 
-  // Checks a table that is not in the directory that the options give. Returns InvalidArgument,
-  // naming both directories, if it is in one that the family had and the options lack.
+  // Checks a table that is not in its directory. Returns InvalidArgument, naming both directories,
+  // if it is in a former directory of the family that the options lack.
   Status CheckNotThere(const std::string& family, const TablePaths& paths,
                        const TableFacts& table) const;
-  // Returns the family's former directories if the options lack any of them; otherwise an empty
-  // text.
+  // Returns the family's former directories, as text, if the options lack any of them, or else "".
   std::string WithUnnamed(const std::string& family, const TablePaths& paths) const;
 
  private:

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Reads whole tables whose description is lost or not trusted: every entry is checked for form and
-// order, and bounds, sequence numbers and references to blob files are found anew. All reads go
-// past the caches, so that suspect blocks reach no other reader.
+// Reads whole tables whose description is lost or not trusted. Every entry is checked for form and
+// order, and bounds, sequence numbers and references to blob files are computed. All reads bypass
+// the caches, so that damaged blocks do not reach other readers.
 
 #include "db/recovery/table_survey.h"
 
@@ -24,7 +24,7 @@ namespace varve {
 
 namespace {
 
-// Opens a table for one reader. With `known` it must be the table that the MANIFEST describes.
+// Opens a table. With `known`, it must be the table that the MANIFEST describes.
 Status OpenTable(const TableSurveyContext& context, const std::string& path, const NewFile* known,
                  uint64_t* file_bytes, std::unique_ptr<TableReader>* reader) {
   VARVE_RETURN_IF_ERROR(context.fs->GetFileSize(path, IOOptions(), file_bytes, nullptr));
@@ -42,14 +42,13 @@ Status OpenTable(const TableSurveyContext& context, const std::string& path, con
     open.largest_seq = known->largest_seq;
     open.expected_unique_id = known->unique_id;
     open.timestamps_persisted = known->timestamps_persisted;
-    size = std::min(size, known->size);  // Something may have been appended.
+    size = std::min(size, known->size);  // Bytes may have been appended to the file.
   }
   return TableReader::Open(open, std::move(file), size, reader);
 }
 
-// Sums up what the entries of a table refer to. The MANIFEST stores for each table which blob files
-// it refers to; a table that is described anew needs that again, or garbage would be counted
-// wrongly.
+// Collects the references of a table's entries to blob files. The MANIFEST stores them for each
+// table, and garbage is computed from them.
 class EntryReferences {
  public:
   void Take(const Slice& key, const Slice& value) {
@@ -75,7 +74,7 @@ class EntryReferences {
   std::map<uint64_t, CompressionType> codecs_;
 };
 
-// Collects bounds, sequence numbers and the order of entries.
+// Collects bounds and sequence numbers, and checks the order of entries.
 class EntryRange {
  public:
   explicit EntryRange(const InternalKeyComparator* icmp) : icmp_(icmp) {}
@@ -84,7 +83,7 @@ class EntryRange {
     if (key.size() < kInternalKeyTrailerBytes + icmp_->timestamp_size()) {
       return Status::Corruption("a key is too short");
     }
-    // A table out of order would hide entries from searches, so it is not taken into a tree.
+    // Searches would not find all entries of a table that is out of order, so it cannot be used.
     if (!last_.empty() && icmp_->Compare(last_, key) >= 0) {
       return Status::Corruption("entries are out of order");
     }
@@ -94,9 +93,9 @@ class EntryRange {
     return Status::OK();
   }
 
-  // Range tombstones widen the bounds, as a table must be found for keys that only they cover. The
-  // end of the last one is exclusive, which the largest sequence number expresses: it sorts before
-  // every real entry of that key.
+  // Extends the bounds to range tombstones, as reads of keys that only they cover must consult the
+  // table. The exclusive end of the last one is expressed by the largest sequence number, which
+  // sorts before every entry of that key.
   void TakeTombstones(const FragmentedTombstones& tombstones) {
     if (tombstones.empty()) return;
     const auto first = tombstones.fragment(0);
@@ -111,7 +110,7 @@ class EntryRange {
     if (last_.empty() || icmp_->Compare(end.Encode(), last_) > 0) last_ = end.Encode().ToString();
   }
 
-  // Must be called before the tombstones are added.
+  // Sets the bounds of point entries. Must be called before TakeTombstones.
   void FillPoints(TableFinding* finding) const {
     if (first_.empty()) return;
     const bool sound =
@@ -139,8 +138,7 @@ class EntryRange {
   SequenceNumber largest_seq_ = 0;
 };
 
-// Takes from the properties what an edit of the MANIFEST says of a table; its bounds are found by
-// reading it.
+// Sets the parts of *finding that the properties have.
 void DescribeByProperties(const TableProperties& properties, TableFinding* finding) {
   finding->family_name = properties.column_family_name;
   finding->family_id = properties.column_family_id;
@@ -165,7 +163,7 @@ Status Judge(const TableReader& table, const NewFile* known, TableFinding* findi
   if (finding->count.lost_blocks > 0) return finding->count.first_error;
   VARVE_RETURN_IF_ERROR(table.VerifyChecksum(ReadOptions()));
   const uint64_t points = properties.num_entries - properties.num_range_deletions;
-  // Tables from before this property do not count range deletions.
+  // Old tables do not have this property.
   const bool counted = properties.num_range_deletions != 0 || table.tombstones() == nullptr ||
                        table.tombstones()->empty();
   if (properties.num_entries != 0 && counted && points != finding->count.entries) {
@@ -188,13 +186,13 @@ void AddAll(const FragmentedTombstones& tombstones, TableOutput* out) {
   }
 }
 
-// Limits tombstones to the table's bounds: a table may hold longer ones, which act only within
-// them. The MANIFEST has the bounds of a table without timestamps as bare as its keys, and those of
-// the copy have timestamps as a reader adds them.
+// Limits the bounds of the copy to those of the damaged table, within which its range tombstones
+// act. The MANIFEST has the bounds of a table without timestamps without them, too, so they are
+// adapted first.
 void KeepWithin(const NewFile& known, const InternalKeyComparator& icmp, NewFile* copy) {
   VersionEdit edit;
   edit.new_files.push_back(known);
-  // Bounds that are too short for a timestamp say nothing.
+  // Bounds that are too short for a timestamp are ignored.
   if (!AdaptFiles(TimestampSwitch::kSame, icmp, &edit).ok()) return;
   const NewFile& within = edit.new_files.front();
   if (icmp.Compare(copy->smallest.Encode(), within.smallest.Encode()) < 0) {
@@ -228,9 +226,8 @@ Status ReadTableProperties(const TableSurveyContext& context, const std::string&
   return Status::OK();
 }
 
-// The outcome is one of three: sound, if all of it was read and agrees with its properties and the
-// MANIFEST; damaged, if some entries can be copied; unreadable otherwise, as it is from the
-// beginning.
+// The table is sound if all of it was read and agrees with its properties and the MANIFEST; damaged
+// if some entries can be copied; and unreadable otherwise.
 void ExamineTable(const TableSurveyContext& context, const std::string& path, uint64_t number,
                   const NewFile* known, TableFinding* finding) {
   *finding = TableFinding();
@@ -266,9 +263,9 @@ void ExamineTable(const TableSurveyContext& context, const std::string& path, ui
   finding->state = finding->why.ok() ? TableFinding::State::kSound : TableFinding::State::kDamaged;
 }
 
-// Copies the readable blocks in their order, which ExamineTable has checked, and skips the others.
-// The copy keeps the times and the blob references of the damaged table. An unfinished copy is
-// deleted with its TableOutput.
+// Copies the readable blocks, whose order ExamineTable has checked, and skips the others. The copy
+// keeps the times and the blob references of the damaged table. TableOutput deletes an unfinished
+// copy.
 Status CopyReadableEntries(const TableSurveyContext& context, const TableFinding& damaged,
                            const NewFile* known, const TableOutputContext& output,
                            const TableBuildOptions& build, NewFile* copy) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// A log states the timestamp sizes of the families as they were when it was written. If a family's
-// comparator has changed since, records are rewritten while they are replayed: timestamps are
-// removed, or the smallest ones added. A family whose sizes agree costs nothing.
+// A log has the timestamp sizes of the families when it was written. If a family's size has changed
+// since, records are rewritten while they are replayed: timestamps are removed, or the smallest
+// ones are added.
 
 #include "db/recovery/timestamp_adapter.h"
 
@@ -19,7 +19,7 @@ namespace varve {
 
 namespace {
 
-// True if the record has a key, and perhaps a range's end, that may end with a timestamp.
+// Returns true if the record has a key, and perhaps a range's end, that may have a timestamp.
 bool HasKey(ValueType type) {
   return FamilyTag(type) != kTypeMax;
 }
@@ -40,9 +40,9 @@ std::map<uint32_t, FamilyTimestamps> TimestampsOf(const ColumnFamilySet& familie
   return result;
 }
 
-// A log of an older writer states no sizes at all, and then sizes of 0 would be wrong for every
-// family with timestamps; so a family that persists them and is not stated is only checked for keys
-// that are too short.
+// A log of an older writer has no sizes at all, and treating them as 0 would be wrong for every
+// family with timestamps. So a family that persists timestamps and has no size in the log is only
+// checked for keys that are too short.
 void TimestampAdapter::FindChanges(const wal::TimestampSizes& recorded) {
   recorded_count_ = recorded.size();
   changes_.clear();
@@ -73,11 +73,11 @@ Status TimestampAdapter::CheckUnrecorded(const BatchRecord& record) const {
       "it here");
 }
 
-// Most batches have no key of a changed family, which is found out without a copy.
+// Most batches have no key of a changed family, which is determined without a copy.
 Status TimestampAdapter::Adapt(const Slice& batch, const wal::TimestampSizes& recorded,
                                std::string* scratch, Slice* result) {
   *result = batch;
-  // Sizes are only added to, while a log is read, so their number tells whether there are new ones.
+  // Sizes are only added while a log is read, so a changed number means that there are new ones.
   if (recorded.size() != recorded_count_) FindChanges(recorded);
   if (changes_.empty() && unrecorded_.empty()) return Status::OK();
   BatchReader reader(batch);
@@ -95,8 +95,8 @@ Status TimestampAdapter::Adapt(const Slice& batch, const wal::TimestampSizes& re
   return Status::OK();
 }
 
-// Copies the batch record by record, with the keys of changed families rewritten. The number of
-// updates and their order stay. `out` is undefined after an error.
+// Copies the batch record by record. The number of updates and their order do not change. `out` is
+// undefined after an error.
 Status TimestampAdapter::Rewrite(const Slice& batch, std::string* out) const {
   VARVE_ASSERT(out->empty() && batch.size() >= kBatchHeaderBytes);
   out->append(batch.data(), kBatchHeaderBytes);

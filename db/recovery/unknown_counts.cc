@@ -8,13 +8,12 @@ namespace varve {
 
 namespace {
 
-// Maximum number of tables to open: reading this many takes a fraction of a second, while an
-// opening should not wait for ten thousand.
+// Maximum number of tables to open, which takes a fraction of a second.
 constexpr size_t kMostTablesRead = 1000;
 
 }  // namespace
 
-// Finding a table in the cache opens it, and that sets the counts of its file.
+// Looking a table up in the table cache opens it, and that sets its counts.
 void ReadUnknownCounts(const DbContext& context, DbState* state) {
   if (context.options().skip_stats_update_on_db_open) return;
   std::vector<std::pair<std::shared_ptr<TableCache>, VersionRef>> trees;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Deletion and repair of a whole database that is not open.
+// Deletes or repairs a whole database that is not open. Both functions lock the database, and
+// return IOError if it is open.
 
 #include <string>
 #include <vector>
@@ -13,17 +14,18 @@
 
 namespace varve {
 
-// Deletes a closed database with all its files; waits for tables to be deleted at the rate of
-// sst_file_manager. OK if there is none. In wal_dir only logs are deleted, in db_paths and cf_paths
-// only tables, and nothing in directories that belong to another database.
+// Deletes a database with all its files. If options.sst_file_manager has a deletion rate, waits
+// until the tables are deleted at that rate. Returns OK if the database does not exist. Deletes
+// only logs in wal_dir, only tables and blob files in db_paths and cf_paths, and nothing in
+// directories of other databases. After an error some files may remain; call again.
 VARVE_EXPORT Status DestroyDB(const std::string& name, const Options& options,
                               const std::vector<ColumnFamilyDescriptor>& column_families =
                                   std::vector<ColumnFamilyDescriptor>());
 
-// Repairs a database that cannot be opened, and keeps all readable data; a healthy one is not
-// changed, and no data is deleted: see varve/utilities/repair.h, which also offers a dry run and a
-// report. Unlisted column families get `unknown_cf_opts`; without it they are InvalidArgument. The
-// last form uses the options for all column families.
+// Repairs a database that cannot be opened, and keeps all readable data. Does not change a healthy
+// database, and deletes no data; see varve/utilities/repair.h, which also offers a dry run and a
+// report. Unlisted column families get `unknown_cf_opts`; without it, they make the call return
+// InvalidArgument. The last form uses `options` for all column families.
 VARVE_EXPORT Status RepairDB(const std::string& dbname, const DBOptions& db_options,
                              const std::vector<ColumnFamilyDescriptor>& column_families);
 VARVE_EXPORT Status RepairDB(const std::string& dbname, const DBOptions& db_options,

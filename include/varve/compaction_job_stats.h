@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Statistics of one compaction, for listeners (CompactionJobInfo::stats). A subcompaction has its
-// own: its records, output files, bytes written and CPU time; the other fields keep their
-// defaults.
+// Statistics of one compaction, for listeners (CompactionJobInfo::stats). Those of a subcompaction
+// (SubcompactionJobInfo::stats) have only its records, output files, bytes written and CPU time,
+// and is_manual_compaction; the other fields keep their defaults.
 
 #include <cstddef>
 #include <cstdint>
@@ -13,38 +13,37 @@
 
 namespace varve {
 
-// The counters, without identity: the structure that holds them says which compaction they are
-// from.
+// Counters of a compaction or subcompaction. The structure that contains them identifies it.
 struct VARVE_EXPORT CompactionJobStats {
   // Sets all fields to their defaults.
   void Reset() { *this = CompactionJobStats(); }
 
-  // Adds counters; keeps the smallest and the largest key prefix.
+  // Adds the counters of `stats`, and keeps the smaller and the larger key prefix.
   void Add(const CompactionJobStats& stats);
 
   // Wall time of the compaction in microseconds.
   uint64_t elapsed_micros = 0;
-  // CPU time in microseconds of all threads that took part.
+  // CPU time in microseconds of all its threads.
   uint64_t cpu_micros = 0;
 
-  // False if num_input_records is a lower bound. It is always true here, unless Add() was given a
-  // false one.
+  // False if num_input_records is only a lower bound. True for all compactions of this library.
   bool has_accurate_num_input_records = true;
   // Entries read from the inputs, range deletions included.
   uint64_t num_input_records = 0;
   // Values read from blob files, to copy them into new ones or for a compaction filter.
   uint64_t num_blobs_read = 0;
-  // Tables that the compaction took, on all levels.
+  // Input tables of all levels.
   size_t num_input_files = 0;
-  // Tables that were moved to the output level as they are.
+  // Input tables that were moved to the output level without being rewritten.
   size_t num_input_files_trivially_moved = 0;
-  // Inputs that were in the output level before.
+  // Input tables of the output level.
   size_t num_input_files_at_output_level = 0;
-  // Always 0: no input is left out before it is read.
+  // Always 0, as all inputs are read.
   size_t num_filtered_input_files = 0;
   size_t num_filtered_input_files_at_output_level = 0;
 
-  // Entries written, and table files that hold them; both 0 if all entries were dropped.
+  // Entries and table files written; both are 0 if all entries were dropped. If tables were moved,
+  // they count as output files.
   uint64_t num_output_records = 0;
   size_t num_output_files = 0;
   // Blob files that the compaction wrote.
@@ -57,33 +56,34 @@ struct VARVE_EXPORT CompactionJobStats {
   // Always false, as compactions run in this process.
   bool is_remote_compaction = false;
 
-  // Bytes of table files, compressed. For files that are moved, both are their size.
+  // Size of the input tables in bytes, as stored in their files.
   uint64_t total_input_bytes = 0;
   // Bytes read from blob files.
   uint64_t total_blob_bytes_read = 0;
-  // Bytes of the tables that were written, compressed.
+  // Size of the output tables in bytes, including moved ones.
   uint64_t total_output_bytes = 0;
-  // Bytes of the blob files that were written.
+  // Size of the written blob files in bytes.
   uint64_t total_output_bytes_blob = 0;
-  // Always 0, as no input is left out before it is read.
+  // Always 0, as all inputs are read.
   uint64_t total_skipped_input_bytes = 0;
 
-  // Entries that were dropped, but for those that a compaction filter dropped: hidden by newer
-  // ones, within deleted ranges, deletions without need, and merged operands. A subcompaction
-  // counts the first of these only.
+  // Entries that were dropped, except by a compaction filter: those hidden by newer ones or within
+  // deleted ranges, deletions that were not needed any more, and merged operands. A subcompaction
+  // counts only entries hidden by newer ones.
   uint64_t num_records_replaced = 0;
-  // Keys and values of the inputs before compression, as their tables' properties say.
+  // Bytes of keys and of values in the inputs before compression, according to the tables'
+  // properties.
   uint64_t total_input_raw_key_bytes = 0;
   uint64_t total_input_raw_value_bytes = 0;
   // Deletions of keys and ranges in the inputs.
   uint64_t num_input_deletion_records = 0;
-  // Always 0: they are counted by COMPACTION_KEY_DROP_OBSOLETE. A compaction that meets a corrupt
-  // key fails.
+  // Always 0: dropped deletions are counted by the ticker COMPACTION_KEY_DROP_OBSOLETE, and a
+  // compaction that reads a corrupt key fails.
   uint64_t num_expired_deletion_records = 0;
   uint64_t num_corrupt_keys = 0;
 
-  // Nanoseconds in calls of the file system for the outputs: writing, starting write-back, syncing,
-  // and reserving space.
+  // Time in nanoseconds that calls of the file system took for the outputs: writing, starting
+  // write-back, syncing, and reserving space.
   uint64_t file_write_nanos = 0;
   uint64_t file_range_sync_nanos = 0;
   uint64_t file_fsync_nanos = 0;
@@ -94,7 +94,7 @@ struct VARVE_EXPORT CompactionJobStats {
   std::string smallest_output_key_prefix;
   std::string largest_output_key_prefix;
 
-  // Always 0: a SingleDelete without a matching Put is not counted here.
+  // Always 0: a SingleDelete without a matching Put is not counted.
   uint64_t num_single_del_fallthru = 0;
   uint64_t num_single_del_mismatch = 0;
 };

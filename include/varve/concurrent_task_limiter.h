@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Limits the number of compactions that run at a time in column families and databases that share
-// it.
+// Limits how many compactions run at the same time in the column families and databases that share
+// the limiter.
 
 #include <cstdint>
 #include <string>
@@ -11,10 +11,9 @@
 
 namespace varve {
 
-// Made by NewConcurrentTaskLimiter; column families refuse other implementations. Set it in
-// ColumnFamilyOptions::compaction_thread_limiter. Automatic compactions wait while the limit is
-// reached; requested ones count, but do not wait. Parts of one compaction that run in several
-// threads count as one.
+// Made by NewConcurrentTaskLimiter; other implementations are refused with InvalidArgument. Set it
+// in ColumnFamilyOptions::compaction_thread_limiter. Automatic compactions wait while the limit is
+// reached; manual ones are counted, but do not wait. Subcompactions of one compaction count as one.
 //
 // Thread safety: all methods may be called from any thread; none blocks.
 class VARVE_EXPORT ConcurrentTaskLimiter {
@@ -22,7 +21,8 @@ class VARVE_EXPORT ConcurrentTaskLimiter {
   virtual ~ConcurrentTaskLimiter() = default;
 
   virtual const std::string& GetName() const = 0;
-  // Sets the limit. 0: no compaction starts; negative: no limit. Running ones are not stopped.
+  // Sets the limit: with 0 no automatic compaction starts; negative values mean no limit. Running
+  // compactions are not stopped.
   virtual void SetMaxOutstandingTask(int32_t limit) = 0;
   // Removes the limit.
   virtual void ResetMaxOutstandingTask() = 0;
@@ -30,8 +30,7 @@ class VARVE_EXPORT ConcurrentTaskLimiter {
   virtual int32_t GetOutstandingTask() const = 0;
 };
 
-// The caller owns the result and shares it with column families. `limit`: see
-// SetMaxOutstandingTask.
+// Returns a new limiter, which the caller owns. `limit` is as for SetMaxOutstandingTask.
 VARVE_EXPORT ConcurrentTaskLimiter* NewConcurrentTaskLimiter(const std::string& name,
                                                              int32_t limit);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The result of DB::GetStatsHistory: the growth of each ticker of DBOptions::statistics from one
-// record to the next (stats_persist_period_sec).
+// Defines the result of DB::GetStatsHistory: records, made each stats_persist_period_sec, of how
+// much each ticker of DBOptions::statistics has grown since the previous record.
 //
 //   std::unique_ptr<varve::StatsHistoryIterator> it;
 //   varve::Status s = db->GetStatsHistory(0, UINT64_MAX, &it);
@@ -19,17 +19,17 @@
 
 namespace varve {
 
-// Iterates over records in order of time, without those made later. It owns what it shows, and may
-// outlive the database; with DBOptions::persist_stats_to_disk it reads like an iterator, and must
-// be destroyed before the database is closed. Not thread-safe.
+// Iterates over records in order of time. Does not return records made after it. Owns copies of the
+// records, and may outlive the database, unless DBOptions::persist_stats_to_disk is set: then it
+// reads the database, and must be destroyed before the database is closed. Not thread-safe.
 class VARVE_EXPORT StatsHistoryIterator {
  public:
   virtual ~StatsHistoryIterator() = default;
 
   // True if the iterator is at a record.
   virtual bool Valid() const = 0;
-  // Returns OK, or the error that ended the iteration: Corruption for a record that is no number,
-  // or that of reading stored records.
+  // Returns OK, or the error that ended the iteration: Corruption if a record is not a number, or
+  // the error of reading stored records.
   virtual Status status() const = 0;
 
   // Moves to the next record. This and the following functions require Valid().
@@ -39,7 +39,7 @@ class VARVE_EXPORT StatsHistoryIterator {
   // Returns the version of the record's format in the database; -1 if the record was kept in
   // memory.
   virtual int GetFormatVersion() const { return -1; }
-  // Returns growth by ticker name, valid until Next().
+  // Returns the growth of the tickers by name. The reference is valid until Next().
   virtual const std::map<std::string, uint64_t>& GetStatsMap() const = 0;
 };
 

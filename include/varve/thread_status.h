@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// State of an environment's background threads, returned by Env::GetThreadList(): which job each
-// of them does, for which database, for how long.
+// Defines the state of an Env's background threads, returned by Env::GetThreadList(): the job that
+// each of them runs, its database, and its duration.
 //
 //   std::vector<varve::ThreadStatus> threads;
 //   if (env->GetThreadList(&threads).ok()) {
@@ -22,9 +22,9 @@
 
 namespace varve {
 
-// The state of one thread when the list was made. A copy that never changes. Databases opened with
-// DBOptions::enable_thread_tracking report the state of their jobs; all other threads are listed
-// without an operation.
+// The state of one thread when the list was made. Only databases opened with
+// DBOptions::enable_thread_tracking report their jobs; all other threads are listed without an
+// operation.
 struct VARVE_EXPORT ThreadStatus {
   // The thread's pool. Flushes run in HIGH_PRIORITY, unless it has no threads, and compactions in
   // LOW_PRIORITY; USER and BOTTOM_PRIORITY are pools that the library itself does not use.
@@ -72,7 +72,7 @@ struct VARVE_EXPORT ThreadStatus {
     NUM_OP_STAGES,
   };
 
-  // Indexes in op_properties, for an operation of OP_COMPACTION and of OP_FLUSH.
+  // Indexes in op_properties for an operation of OP_COMPACTION.
   enum CompactionPropertyType : int {
     // Number of the job, as in the LOG and in the structures of listeners.
     COMPACTION_JOB_ID = 0,
@@ -81,19 +81,18 @@ struct VARVE_EXPORT ThreadStatus {
     // Bit 0 is set if a call asked for the compaction, bit 1 if it only deletes files, bit 2 if it
     // only moves files to another level.
     COMPACTION_PROP_FLAGS,
-    // Bytes of all input tables, known from the begin.
+    // Bytes of all input tables, known from the beginning.
     COMPACTION_TOTAL_INPUT_BYTES,
-    // Bytes read and written; 0 until the job has read and written all.
+    // Bytes read and written, known only at the end of the job; 0 before.
     COMPACTION_BYTES_READ,
     COMPACTION_BYTES_WRITTEN,
     NUM_COMPACTION_PROPERTIES,
   };
-  // Bytes of the memtables that the flush writes are known from its begin; those of the table when
-  // it is written.
+  // Indexes in op_properties for an operation of OP_FLUSH.
   enum FlushPropertyType : int {
     // Number of the job, as in the LOG and in the structures of listeners.
     FLUSH_JOB_ID = 0,
-    // Bytes of keys and values in the memtables.
+    // Bytes of keys and values in the memtables, known from the beginning.
     FLUSH_BYTES_MEMTABLES,
     // Bytes of the table; 0 until it is written.
     FLUSH_BYTES_WRITTEN,
@@ -103,7 +102,7 @@ struct VARVE_EXPORT ThreadStatus {
   static constexpr int kNumOperationProperties =
       std::max<int>(NUM_COMPACTION_PROPERTIES, NUM_FLUSH_PROPERTIES);
 
-  // The thread's wait. Always STATE_UNKNOWN, as waits are not tracked.
+  // The wait of the thread. Always STATE_UNKNOWN, as waits are not tracked.
   enum StateType : int {
     STATE_UNKNOWN = 0,
     STATE_MUTEX_WAIT = 1,
@@ -136,17 +135,17 @@ struct VARVE_EXPORT ThreadStatus {
   // operation.
   std::string db_name;
   std::string cf_name;
-  // Kind of the job; OP_UNKNOWN if the thread waits for work, or its database is not tracked.
+  // Kind of the job, or OP_UNKNOWN if the thread is idle or its database is not tracked.
   OperationType operation_type;
   // Microseconds since the job began; 0 without an operation.
   uint64_t op_elapsed_micros;
   OperationStage operation_stage;
-  // Numbers about the job, at the indexes above; those not known yet are 0.
+  // Properties of the job at the indexes above. Those not known yet are 0.
   uint64_t op_properties[kNumOperationProperties];
   // Always STATE_UNKNOWN.
   StateType state_type;
 
-  // Return readable names; "Unknown" for a number out of range, an empty name for such a property.
+  // Return readable names. For a number out of range they return "Unknown", or "" for a property.
   static std::string GetThreadTypeName(ThreadType thread_type);
   // The references stay valid until the process ends.
   static const std::string& GetOperationName(OperationType op_type);

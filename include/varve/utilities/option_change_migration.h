@@ -13,22 +13,24 @@
 
 namespace varve {
 
-// Opening with another style or number of levels needs no preparation here (see
-// ColumnFamilyOptions::num_levels). Other engines of the format refuse a database whose tables lie
-// deeper than num_levels: for them, the tables of such families are compacted into the levels that
-// the new options allow, which may rewrite the whole family. Nothing is done to other families, and
-// none gets the new options: the next opening sets them. With FIFO compaction that opening drops
-// the oldest tables, if all together exceed the cap; where it allows L0 alone, everything is one
-// table.
+// Compacts the tables of each column family that has tables in levels that the new options do not
+// allow into levels that they allow. This may rewrite the whole family. Other families are not
+// changed. The new options are not stored: the next opening sets them. Varve itself does not need
+// this to open a database with another compaction style or number of levels (see
+// ColumnFamilyOptions::num_levels); RocksDB refuses to open a database with tables in deeper
+// levels. If the new options allow only L0, a compacted family is one table. If their style is
+// FIFO, the next opening drops the oldest tables if the total size exceeds the limit of FIFO
+// compaction.
 //
-// The database must be closed. The old options open it, and so must be able to. If a call fails or
-// is killed, the database has the same contents and opens with the old options; call again.
-// Thread safety: as for opening. Errors: those of opening and compacting.
+// Requires that the database is closed, and that it can be opened with the old options. If the call
+// fails or is killed, the database has the same contents and can be opened with the old options;
+// call again. Returns errors of opening and compacting. Calls for different databases may run at
+// the same time.
 VARVE_EXPORT Status OptionChangeMigration(const std::string& dbname, const Options& old_opts,
                                           const Options& new_opts);
 
-// Does the same for all families of a database. InvalidArgument, with nothing done, unless both
-// lists have the same names in the same order.
+// Does the same for all families of a database. Returns InvalidArgument, and changes nothing,
+// unless both lists have the same names in the same order.
 VARVE_EXPORT Status OptionChangeMigration(const std::string& dbname, const DBOptions& old_db_opts,
                                           const std::vector<ColumnFamilyDescriptor>& old_cf_descs,
                                           const DBOptions& new_db_opts,

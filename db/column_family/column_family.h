@@ -394,7 +394,8 @@ class ColumnFamilySet final : public MemTableResolver {
   ColumnFamily* default_ = nullptr;
   uint64_t replayed_log_ = 0;
   std::atomic<uint64_t> removals_{0};
-  // Only a hint: whoever reads it then checks under the DB mutex.
+  // True if a memtable may need attention. A hint: callers of TakeFullFlag check under the DB
+  // mutex.
   std::atomic<bool> full_{false};
 };
 

@@ -33,6 +33,7 @@
 #include "db/recovery/log_replay.h"
 
 #include <algorithm>
+#include <iterator>
 #include <memory>
 
 #include "db/engine/events.h"
@@ -588,12 +589,15 @@ FlushInput LogReplay::FreezeForFlush(ColumnFamily* family) {
   family->DropFlushed(1);
   FillFlushInput(context_, dynamic_, &state_, *family, TableFileCreationReason::kRecovery,
                  /*base_level=*/1, &input);
+  input.new_blob_file_number = [versions = state_.versions.get()] {
+    return versions->NewFileNumber();
+  };
   return input;
 }
 
-// Freezes the memtable under the mutex, and writes it into a table without the mutex. The table is
-// added to the family's edit, which goes into the MANIFEST if the opening succeeds; until then
-// nothing names the table.
+// Freezes the memtable under the mutex, and writes it without the mutex: into a table, and large
+// values into blob files. All of them are added to the family's edit, which goes into the MANIFEST
+// if the opening succeeds; until then nothing names them.
 Status LogReplay::FlushFamily(ColumnFamily* family) {
   FlushInput input;
   int job_id = 0;
@@ -603,8 +607,11 @@ Status LogReplay::FlushFamily(ColumnFamily* family) {
     job_id = state_.NextJobId();
   }
   constexpr auto kReason = TableFileCreationReason::kRecovery;
+  constexpr auto kBlobReason = BlobFileCreationReason::kRecovery;
   input.output.on_create =
       events::TableFileCreationStarted(context_, family->name(), job_id, kReason);
+  input.output.on_create_blobs =
+      events::BlobFileCreationStarted(context_, family->name(), job_id, kBlobReason);
   VersionEdit& edit = edits_[family->id()];
   edit.column_family = family->id();
   if (edit.family.full_history_ts_low.has_value())
@@ -617,7 +624,9 @@ Status LogReplay::FlushFamily(ColumnFamily* family) {
       events::TableFileCreated(
           context_, events::DescribeNewTable(context_, *family, job_id, kReason, result.file,
                                              result.properties));
+      events::BlobFilesCreated(context_, *family, job_id, kBlobReason, result.blob_files);
     }
+    std::ranges::move(result.blob_files, std::back_inserter(edit.new_blob_files));
   }
   // The new bound is never below that of an earlier flush of the family, which was the flush's
   // input.

@@ -19,7 +19,7 @@
 //     write path, super-versions                             Start
 //
 // A crash before CURRENT names the new MANIFEST leaves the old MANIFEST and the old logs in force,
-// so the next opening begins anew; tables that nothing names are set aside then. A crash after it
+// so the next opening begins anew; files that nothing names are set aside then. A crash after it
 // finds everything that was replayed in tables.
 //
 // With avoid_flush_during_recovery the memtables and their logs may stay instead of being flushed

@@ -205,7 +205,9 @@ Status BlobOutput::Separate(Age age, const Slice& user_key, Slice* key, Slice* v
 
 Status BlobOutput::TakeReference(const Slice& user_key, Slice* key, Slice* value) {
   BlobReference reference;
-  VARVE_RETURN_IF_ERROR(BlobReference::DecodeInDatabase(*value, &reference));
+  const Status s = BlobReference::DecodeInDatabase(*value, &reference);
+  // The fetcher meets the same error, and adds the key and the table.
+  if (!s.ok()) return options_.fetch ? options_.fetch(user_key, *value, &fetched_) : s;
   // A reference to a lost file stays as it is: the other entries must not suffer from it.
   if (options_.relocates && options_.relocates(reference.file_number) &&
       options_.present->Find(reference.file_number) != nullptr) {

@@ -11,6 +11,7 @@
 #include <string>
 
 #include "db/version/blob_source.h"
+#include "db/version/entry_place.h"
 #include "util/base/status_macros.h"
 
 namespace varve {
@@ -75,10 +76,8 @@ Status BlobInputs::Get(const Slice& user_key, const Slice& encoded_reference,
                        PinnableSlice* value) {
   const Status s = Read(user_key, encoded_reference, value);
   if (s.ok()) return s;
-  return Status::CopyAppendMessage(
-      s, "; ",
-      "the value of a key of " + std::to_string(user_key.size()) + " bytes" +
-          (shows_keys_ ? " (0x" + user_key.ToString(/*hex=*/true) + ")" : ""));
+  return NameTableOfEntry(BlobErrorOfKey(s, user_key, shows_keys_), options_, *version_, cache_,
+                          version_->icmp()->WithoutTimestamp(user_key), kMaxSequenceNumber);
 }
 
 // Each blob file that is read has a prefetcher of its own, as the values of one file mostly come in

@@ -54,7 +54,7 @@ uint64_t MostBlobBytes(const BlobPolicy& policy, const CompactionPlan& plan);
 class BlobInputs {
  public:
   // `readahead` is in bytes; 0: each value is read alone. Messages show keys if `shows_keys`.
-  BlobInputs(const TableCache* cache, const Version* version, const ReadOptions& options,
+  BlobInputs(TableCache* cache, const Version* version, const ReadOptions& options,
              uint64_t readahead, bool shows_keys)
       : cache_(cache),
         version_(version),
@@ -66,7 +66,8 @@ class BlobInputs {
   // attempt would find the value.
   [[nodiscard]] bool IsLost(const Slice& encoded_reference) const;
   // Reads the value that an entry with this user key refers to into *value. Returns Corruption for
-  // a reference that leads nowhere, and the errors of opening and reading the blob file.
+  // a reference that leads nowhere, and the errors of opening and reading the blob file. They name
+  // the file, the offset and the key; if the reference itself is ill-formed, the table.
   Status Get(const Slice& user_key, const Slice& encoded_reference, PinnableSlice* value);
 
   [[nodiscard]] uint64_t blobs_read() const { return blobs_read_; }
@@ -76,7 +77,7 @@ class BlobInputs {
   // Does what Get does, with errors that do not name the key.
   Status Read(const Slice& user_key, const Slice& encoded_reference, PinnableSlice* value);
 
-  const TableCache* const cache_;
+  TableCache* const cache_;
   const Version* const version_;
   const ReadOptions options_;
   const uint64_t readahead_;

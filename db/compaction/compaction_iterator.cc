@@ -18,6 +18,7 @@
 #include <exception>
 #include <utility>
 
+#include "db/version/blob_source.h"
 #include "util/base/assert.h"
 #include "util/base/canary.h"
 #include "util/env/info_log.h"
@@ -492,7 +493,9 @@ bool CompactionIterator::MergeCollected(const DropRules::Follower& next, size_t 
   if (base == MergeCollector::Base::kValue && next.type == kTypeBlobIndex) {
     // The operands are kept, so that the value can be had again if the blob file comes back.
     if (IsLost(base_value)) {
-      NoteFailedMerge(Status::Corruption("merge", "the base of operands is in a lost blob file"));
+      NoteFailedMerge(
+          BlobErrorOfKey(Status::Corruption("merge", "the base of operands is in a lost blob file"),
+                         ExtractUserKey(input_.key()), options_.checks.allow_data_in_errors));
       collected_->Leave();
       return true;
     }
@@ -520,7 +523,11 @@ bool CompactionIterator::FetchBlob(const Slice& user_key, const Slice& encoded_r
 void CompactionIterator::NoteFailedMerge(const Status& s) {
   // One line tells of it; a damaged operand per key would fill the LOG.
   if (counts_.failed_merges++ > 0) return;
-  LogWarn(options_.info_log, "%s; operands stay as they are", s.ToString().c_str());
+  LogWarn(options_.info_log, "%s; operands stay as they are", NameTable(s).ToString().c_str());
+}
+
+Status CompactionIterator::NameTable(const Status& s) const {
+  return options_.name_table ? options_.name_table(s, key_without_timestamp()) : s;
 }
 
 bool CompactionIterator::StandsAlone() const {
@@ -677,8 +684,8 @@ CompactionFilter::Decision CompactionIterator::FilterValue(CompactionFilter::Val
 
 CompactionFilter::Decision CompactionIterator::FilterEntity(const Slice& entity) {
   if (const Status s = DecodeEntity(entity, &columns_); !s.ok()) {
-    Fail(Status::CopyAppendMessage(
-        s, "; ", "met by a compaction filter, of key " + key_without_timestamp().ToString(true)));
+    Fail(NameTable(Status::CopyAppendMessage(
+        s, "; ", "met by a compaction filter, of key " + key_without_timestamp().ToString(true))));
     return CompactionFilter::Decision::kUndetermined;
   }
   return CallFilter([&] {

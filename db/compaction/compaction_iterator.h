@@ -43,6 +43,7 @@
 //    full_history_ts_low count as one key.
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -85,6 +86,9 @@ struct CompactionIteratorOptions {
   uint32_t covered_before_jump = 0;
   HistoryBounds history;
   CancelFlags cancel;  // polled often
+  // Adds the table to the error of an entry of this key, without timestamp, whose value cannot be
+  // decoded; empty: errors do not name tables.
+  std::function<Status(const Status& error, const Slice& key)> name_table;
   // Reads values in blob files, for filters and merges. Set if the input may refer to any: then the
   // walk takes every entry, so that all references are counted.
   BlobInputs* blobs = nullptr;
@@ -242,6 +246,8 @@ class CompactionIterator {
   bool StandsAlone() const;
   Step JudgeLoneOperand(SequenceNumber sequence, size_t stripe, SequenceNumber covered);
   void NoteFailedMerge(const Status& s);
+  // Returns the error with the table of the entry of the current key that it is about.
+  [[nodiscard]] Status NameTable(const Status& s) const;
   Step CollectOperands(size_t stripe, SequenceNumber covered, DropRules::Follower* next);
   MergeCollector::Base BaseOf(const DropRules::Follower& next, size_t stripe,
                               SequenceNumber covered);

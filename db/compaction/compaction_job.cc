@@ -36,6 +36,7 @@
 #include "db/compaction/subcompaction_bounds.h"
 #include "db/compaction/surviving_tombstones.h"
 #include "db/read/version_iterators.h"
+#include "db/version/entry_place.h"
 #include "db/version/version_builder.h"
 #include "table/iterator/merging_iterator.h"
 #include "util/base/assert.h"
@@ -382,6 +383,10 @@ Status Job::RunPiece(Piece* piece) {
   options.end = piece->end;
   options.history = context_.history;
   options.cancel = context_.cancel;
+  options.name_table = [this](const Status& error, const Slice& key) {
+    return NameTableOfEntry(error, read_options_, *plan_.version, context_.table_cache.get(), key,
+                            kMaxSequenceNumber);
+  };
   // A jump would pass references to blob files without counting them.
   options.covered_before_jump = blob_policy_.has_references ? 0 : kCoveredBeforeJump;
   BlobInputs judged = NewBlobInputs();

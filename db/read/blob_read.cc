@@ -4,6 +4,7 @@
 #include <string>
 
 #include "db/version/blob_source.h"
+#include "db/version/entry_place.h"
 #include "util/base/assert.h"
 #include "util/base/status_macros.h"
 
@@ -11,12 +12,17 @@ namespace varve {
 
 namespace {
 
-// Resolves a reference. A table that is read alone (SingleTable) has no directory of blob files.
+// Resolves the reference of an entry that the lookup has met. A table that is read alone
+// (SingleTable) has no directory of blob files.
 Status ReadReferred(const ReadOptions& options, const SuperVersion& super_version,
-                    const Slice& user_key, const Slice& encoded, PinnableSlice* value) {
-  const TableCache& cache = *super_version.table_cache();
-  if (cache.options().paths != nullptr) [[likely]] {
-    return cache.blobs().Get(options, super_version.version(), user_key, encoded, value);
+                    const PointLookup& lookup, const Slice& encoded, PinnableSlice* value) {
+  TableCache* const cache = super_version.table_cache();
+  if (cache->options().paths != nullptr) [[likely]] {
+    const Version& version = super_version.version();
+    const Status s = cache->blobs().Get(options, version, FoundUserKey(lookup), encoded, value);
+    if (s.ok()) [[likely]]
+      return s;
+    return NameTableOfEntry(s, options, version, cache, lookup.key(), lookup.snapshot());
   }
   BlobReference reference;
   VARVE_RETURN_IF_ERROR(BlobReference::DecodeInDatabase(encoded, &reference));
@@ -40,7 +46,7 @@ Status ReadReference(const ReadOptions& options, const SuperVersion& super_versi
                      const PointLookup& lookup, PinnableSlice* value) {
   VARVE_ASSERT(lookup.state() == PointLookup::State::kReference);
   const std::string encoded = value->ToString();
-  return ReadReferred(options, super_version, FoundUserKey(lookup), encoded, value);
+  return ReadReferred(options, super_version, lookup, encoded, value);
 }
 
 Status ReadReferenceOfBase(const ReadOptions& options, const SuperVersion& super_version,
@@ -48,8 +54,7 @@ Status ReadReferenceOfBase(const ReadOptions& options, const SuperVersion& super
   if (!lookup->base_is_reference()) [[likely]]
     return Status::OK();
   MergeOperands* const operands = lookup->operands();
-  VARVE_RETURN_IF_ERROR(
-      ReadReferred(options, super_version, FoundUserKey(*lookup), *operands->base(), value));
+  VARVE_RETURN_IF_ERROR(ReadReferred(options, super_version, *lookup, *operands->base(), value));
   operands->ReplaceBase(*value);
   return Status::OK();
 }

@@ -38,6 +38,7 @@
 #include "db/read/read_timestamp.h"
 #include "db/read/user_key_walk.h"
 #include "db/read/version_iterators.h"
+#include "db/version/entry_place.h"
 #include "table/iterator/merging_iterator.h"
 #include "util/base/assert.h"
 #include "util/base/canary.h"
@@ -197,7 +198,11 @@ class DbIterator final : public Iterator {
     Status s = varve::Guarded(move);
     if (!s.ok()) [[unlikely]]
       walk_.Fail(std::move(s));
+    if (!walk_.status().ok()) [[unlikely]]
+      NameTableOfFailure();
   }
+  // If a value has failed the walk, adds the table that has its entry to the error.
+  void NameTableOfFailure();
 
   // Counts a move that ended at an entry. Returns its bytes.
   uint64_t CountFound(uint64_t IteratorCounters::*found) {
@@ -374,6 +379,16 @@ class DbIterator final : public Iterator {
 // An iterator is often made for one seek. Up to this size glibc caches freed memory for each
 // thread; larger sizes take a search.
 static_assert(sizeof(DbIterator) <= 1032);
+
+void DbIterator::NameTableOfFailure() {
+  std::string key;
+  if (!walk_.TakeFailedKey(&key)) return;
+  // Without memory, or if the comparator throws, the error stays as it is.
+  BestEffort([&] {
+    walk_.Fail(NameTableOfEntry(walk_.status(), options_, super_version().version(),
+                                super_version().table_cache(), key, walk_.sequence()));
+  });
+}
 
 // The walk is set up for the super-version's options, then gets one merged source over everything
 // in it. The tombstones are collected while the sources are made, so their set must be empty and

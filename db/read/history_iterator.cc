@@ -23,6 +23,7 @@
 #include "db/read/covered_jump.h"
 #include "db/read/version_iterators.h"
 #include "db/version/blob_source.h"
+#include "db/version/entry_place.h"
 #include "table/iterator/merging_iterator.h"
 #include "util/base/assert.h"
 #include "util/base/canary.h"
@@ -227,9 +228,12 @@ class HistoryIterator final : public Iterator {
     const SuperVersion& super_version = hold_.super_version();
     const Slice entry = backward_ ? Slice(saved_key_) : source_->key();
     const Slice encoded = backward_ ? Slice(saved_value_) : source_->value();
-    status_ = super_version.table_cache()->blobs().Get(options_, super_version.version(),
-                                                       ExtractUserKey(entry), encoded, &blob_);
-    return status_.ok();
+    const Version& version = super_version.version();
+    TableCache* const cache = super_version.table_cache();
+    status_ = cache->blobs().Get(options_, version, ExtractUserKey(entry), encoded, &blob_);
+    if (status_.ok()) return true;
+    status_ = NameTableOfEntry(status_, options_, version, cache, icmp_.KeyOf(entry), sequence_);
+    return false;
   }
 
   // If a tombstone covers the source's entry, moves the older sorted runs to the tombstone's end

@@ -2,6 +2,7 @@
 #include "db/read/merge_read.h"
 
 #include "db/read/blob_read.h"
+#include "db/version/entry_place.h"
 #include "util/base/assert.h"
 #include "util/base/status_macros.h"
 #include "util/metrics/perf_counters.h"
@@ -71,8 +72,13 @@ Status MergeForRead(const ReadOptions& options, const SuperVersion& super_versio
   std::string* const buffer = value->GetSelf();
   Slice result;
   ValueForm form = operands->base_form();
-  VARVE_RETURN_IF_ERROR(super_version.merger().Full(lookup->key(), operands->base(),
-                                                    operands->slices(), buffer, &result, &form));
+  const Status merged = super_version.merger().Full(lookup->key(), operands->base(),
+                                                    operands->slices(), buffer, &result, &form);
+  if (!merged.ok()) [[unlikely]] {
+    // The base may be an entity that is ill-formed.
+    return NameTableOfEntry(merged, options, super_version.version(), super_version.table_cache(),
+                            lookup->key(), lookup->snapshot());
+  }
   if (form == ValueForm::kEntity) [[unlikely]] {
     VARVE_ASSERT(result.data() == buffer->data());
     if (!lookup->wants_entity()) VARVE_RETURN_IF_ERROR(DefaultColumnOf(result, &result));

@@ -26,6 +26,7 @@
 #include "db/read/read_timestamp.h"
 #include "db/read/timestamp_order.h"
 #include "db/version/blob_source.h"
+#include "db/version/entry_place.h"
 #include "db/version/file_bounds.h"
 #include "table/reader/probe_batch.h"
 #include "util/base/assert.h"
@@ -406,7 +407,9 @@ class FamilySearch {
       case PointLookup::State::kReference:
         return SettleReference(place, lookup);
       case PointLookup::State::kFailed:
-        call_.statuses[place] = lookup.status();
+        call_.statuses[place] =
+            NameTableOfEntry(lookup.status(), call_.options, super_version_.version(),
+                             super_version_.table_cache(), lookup.key(), seq_);
         return;
       case PointLookup::State::kDeleted:
       case PointLookup::State::kSearching:

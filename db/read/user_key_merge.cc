@@ -138,8 +138,11 @@ bool UserKeyWalk::MergeOperandsNow() {
   ValueForm form = ValueForm::kPlain;
   Status s = merging_->Merge(merger_ != nullptr ? *merger_ : kNoMerger, passed_key_.slice(),
                              statistics_, &value_, &form);
-  if (!s.ok()) Fail(std::move(s));
-  if (s.ok() && form == ValueForm::kEntity) ShowEntity(value_);
+  if (!s.ok()) {
+    FailAtEntry(std::move(s));
+  } else if (form == ValueForm::kEntity) {
+    ShowEntity(value_);
+  }
   return status_.ok();
 }
 

@@ -26,6 +26,7 @@
 
 #include <utility>
 
+#include "db/blob/blob_reference.h"
 #include "util/key/entity.h"
 
 namespace varve {
@@ -75,6 +76,18 @@ void UserKeyWalk::Fail(Status status) {
   status_ = std::move(status);
 }
 
+void UserKeyWalk::FailAtEntry(Status status) {
+  kept().failed_key = (IsMerged() ? passed_key_.slice() : key_).ToString();
+  Fail(std::move(status));
+}
+
+bool UserKeyWalk::TakeFailedKey(std::string* key) {
+  if (kept_ == nullptr || !kept_->failed_key.has_value()) return false;
+  *key = std::move(*kept_->failed_key);
+  kept_->failed_key.reset();
+  return true;
+}
+
 bool UserKeyWalk::IsKeyPinned() const {
   return valid_ && pins_ && (backward_ || is_past_ ? key_kept_ : source_->IsKeyPinned());
 }
@@ -93,8 +106,10 @@ void UserKeyWalk::StartSeek() {
   batch_.Forget();
   plain_end_ = nullptr;
   ForgetDetours();
-  if (!status_.ok()) [[unlikely]]
+  if (!status_.ok()) [[unlikely]] {
     status_ = Status::OK();
+    if (kept_ != nullptr) kept_->failed_key.reset();
+  }
   StartMove();
   value_pin_.Reset();
   ForgetMerge();
@@ -124,12 +139,16 @@ bool UserKeyWalk::ReadReference(const Slice& user_key, const Slice& timestamp, c
                                 Slice* value) {
   plain_end_ = nullptr;
   if (blobs() == nullptr) {
-    Fail(Status::Corruption("iterator: met a reference to a blob file, and the version has none"));
+    BlobReference reference;
+    Status s = BlobReference::DecodeInDatabase(encoded, &reference);
+    if (s.ok()) s = Status::Corruption(reference.ToString(), "the version has no blob files");
+    FailAtEntry(Status::CopyAppendMessage(
+        s, "; ", "met by an iterator, at a key of " + std::to_string(user_key.size()) + " bytes"));
     return false;
   }
   blobs()->Keep(user_key, timestamp, encoded);
   Status s = ReadBlob(value);
-  if (!s.ok()) Fail(std::move(s));
+  if (!s.ok()) FailAtEntry(std::move(s));
   return status_.ok();
 }
 
@@ -170,7 +189,7 @@ bool UserKeyWalk::PrepareValue() {
   if (!IsFromBlob() || IsMerged()) [[likely]]
     return true;
   Status s = ReadBlob(&value_);
-  if (!s.ok()) Fail(std::move(s));
+  if (!s.ok()) FailAtEntry(std::move(s));
   return valid_;
 }
 
@@ -179,7 +198,8 @@ void UserKeyWalk::ShowEntity(const Slice& entity) {
   plain_end_ = nullptr;
   WideColumns& columns = kept().columns;
   if (const Status s = DecodeEntity(entity, &columns); !s.ok()) {
-    Fail(Status::CopyAppendMessage(s, "; ", "met by an iterator, of key " + key_.ToString(true)));
+    FailAtEntry(
+        Status::CopyAppendMessage(s, "; ", "met by an iterator, of key " + key_.ToString(true)));
     return;
   }
   const bool has_default = !columns.empty() && columns.front().name() == kDefaultWideColumnName;

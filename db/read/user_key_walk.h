@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "varve/options.h"
@@ -114,6 +115,9 @@ class UserKeyWalk {
   const Status& status() const { return status_; }
   // Ends the walk with an error; nothing is shown until the next seek.
   void Fail(Status status);
+  // Moves the key of the entry whose value has failed the walk to *key, without timestamp. Returns
+  // false if there is none, or if it was taken since.
+  bool TakeFailedKey(std::string* key);
   SequenceNumber sequence() const { return visibility_.sequence(); }
   // Returns the user key where the walk is, or where it gave up.
   Slice stopped_at() const { return valid_ ? key_ : passed_key_.slice(); }
@@ -186,6 +190,8 @@ class UserKeyWalk {
     std::unique_ptr<WalkBlobs> blobs;  // null if the version has no blob files
     bool shows_entity = false;         // true if the columns are those of the shown entity
     WideColumns columns;
+    // Key of the entry whose value has failed the walk, until it is taken.
+    std::optional<std::string> failed_key;
   };
 
   static constexpr size_t kBatchEntries = 32;
@@ -355,6 +361,8 @@ class UserKeyWalk {
                      Slice* value);
   // Reads the value that WalkBlobs has the reference of.
   Status ReadBlob(Slice* value);
+  // Fails the walk because of the value of the entry where it is, or of the base of operands.
+  void FailAtEntry(Status status);
   [[nodiscard]] WalkBlobs* blobs() const { return kept_ != nullptr ? kept_->blobs.get() : nullptr; }
   [[nodiscard]] bool IsFromBlob() const { return blobs() != nullptr && blobs()->active(); }
 

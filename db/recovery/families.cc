@@ -126,6 +126,7 @@ std::shared_ptr<ColumnFamily> MakeFamily(Engine* engine, std::shared_ptr<FamilyV
   env.table_cache.clock = context.clock();
   env.table_cache.limited = context.limited_tables();
   env.table_cache.verify_unique_id = context.options().verify_sst_unique_id_in_manifest;
+  env.table_cache.shows_keys = context.options().allow_data_in_errors;
   auto family =
       std::make_shared<ColumnFamily>(std::move(versions),
                                      std::make_shared<const ColumnFamilyOptions>(

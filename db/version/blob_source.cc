@@ -33,20 +33,20 @@ void DeleteBlobReader(Cache::ObjectPtr reader, MemoryAllocator*) {
 
 constexpr Cache::CacheItemHelper kBlobReaderHelper(CacheEntryRole::kMisc, &DeleteBlobReader);
 
-// Adds the entry to an error, which names file and offset. The key's bytes are not shown, as
-// allow_data_in_errors is not known here.
-Status OfKey(const Status& s, const Slice& user_key) {
-  if (s.ok() || s.IsIncomplete()) return s;
-  return Status::CopyAppendMessage(
-      s, "; ", "the value of a key of " + std::to_string(user_key.size()) + " bytes");
-}
-
 std::unique_ptr<const BlobCache> CacheOf(const BlobSourceOptions& options) {
   if (options.cache == nullptr) return nullptr;
   return std::make_unique<BlobCache>(options.cache, options.charge, options.open.statistics);
 }
 
 }  // namespace
+
+// The error names file and offset already.
+Status BlobErrorOfKey(const Status& s, const Slice& user_key, bool shows_key) {
+  return Status::CopyAppendMessage(
+      s, "; ",
+      "the value of a key of " + std::to_string(user_key.size()) + " bytes" +
+          (shows_key ? " (0x" + user_key.ToString(/*hex=*/true) + ")" : ""));
+}
 
 BlobSource::BlobSource(BlobSourceOptions options)
     : options_(std::move(options)), cache_(CacheOf(options_)) {}
@@ -144,7 +144,7 @@ Status BlobSource::Get(const ReadOptions& options, const Version& version, const
   if (s.ok()) s = Locate(options, version, reference, &reader);
   if (s.ok()) s = reader->Get(options, user_key, reference, nullptr, value, nullptr);
   if (s.ok()) Keep(options, user_key, reference, value);
-  return OfKey(s, user_key);
+  return s.ok() || s.IsIncomplete() ? s : BlobErrorOfKey(s, user_key, options_.shows_keys);
 }
 
 // Cached values are taken first; the rest is sorted by file, so that each file's reads can be
@@ -173,7 +173,10 @@ void BlobSource::MultiGet(const ReadOptions& options, const Version& version,
     }
   }
   for (size_t i = 0; i < requests.size(); i++) {
-    requests[i].status = OfKey(reads[i].status, requests[i].user_key);
+    const Status& s = reads[i].status;
+    requests[i].status = s.ok() || s.IsIncomplete()
+                             ? s
+                             : BlobErrorOfKey(s, requests[i].user_key, options_.shows_keys);
   }
 }
 

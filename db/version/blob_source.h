@@ -30,7 +30,12 @@ struct BlobSourceOptions {
   std::shared_ptr<Cache> limited;
   std::shared_ptr<Cache> cache;             // ColumnFamilyOptions::blob_cache
   std::shared_ptr<BlobCacheCharge> charge;  // of that cache; null: none
+  bool shows_keys = false;                  // messages of errors may show keys
 };
+
+// Returns the error of reading the value of an entry, with the size of the user key, or with the
+// key itself if `shows_key`.
+Status BlobErrorOfKey(const Status& s, const Slice& user_key, bool shows_key);
 
 // Keeps a reader open while it exists.
 using BlobReaderPin = std::shared_ptr<const BlobFileReader>;

@@ -56,6 +56,7 @@ BlobSourceOptions BlobOptions(const TableCacheOptions& options) {
   blobs.cache = options.cf_options->blob_cache;
   blobs.charge = BlobCharge(*options.cf_options);
   blobs.open.rate_limiter = options.file_options.rate_limiter;
+  blobs.shows_keys = options.shows_keys;
   return blobs;
 }
 

@@ -76,6 +76,7 @@ struct TableCacheOptions {
   // Shared by all families of the database if max_open_files limits them; null: unlimited.
   std::shared_ptr<Cache> limited;
   bool verify_unique_id = true;
+  bool shows_keys = false;  // messages of errors may show keys (allow_data_in_errors)
 };
 
 // Thread safety: all methods may be called from any thread. Calls that may open a table do I/O, so

@@ -97,6 +97,21 @@ std::set<uint64_t> NeededBlobFiles(const SurveyedFamily& family) {
   return WantedBy(family, {}).Needed(family);
 }
 
+std::vector<NeededBlobFile> DescribeNeededBlobFiles(const SurveyedFamily& family) {
+  const Wanted wanted = WantedBy(family, {});
+  std::vector<NeededBlobFile> files;
+  for (const uint64_t number : wanted.Needed(family)) {
+    const auto facts = family.blob_files.find(number);
+    if (facts == family.blob_files.end()) continue;
+    NeededBlobFile& file = files.emplace_back();
+    file.facts = facts->second;
+    const auto garbage = family.blob_garbage.find(number);
+    if (garbage != family.blob_garbage.end()) file.garbage = garbage->second;
+    wanted.Correct(file.facts, &file.garbage);
+  }
+  return files;
+}
+
 // Drops the files that no table needs, reads each that is needed, and then corrects the sums of
 // garbage of those that are left.
 void SurveyBlobFiles(const std::shared_ptr<FileSystem>& fs, uint32_t family_id,

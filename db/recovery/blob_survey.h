@@ -20,6 +20,17 @@ namespace varve {
 // according to the MANIFEST. The MANIFEST itself may lack some of these files.
 std::set<uint64_t> NeededBlobFiles(const SurveyedFamily& family);
 
+// A blob file that the tables of a family need. Of `garbage`, all values are in the file, and at
+// least one value is none of them.
+struct NeededBlobFile {
+  BlobFileFacts facts;
+  BlobGarbage garbage;
+};
+
+// Returns those that the MANIFEST has, by ascending number. The garbage is exact if the tables say
+// what they refer to; otherwise it is what edits have counted.
+std::vector<NeededBlobFile> DescribeNeededBlobFiles(const SurveyedFamily& family);
+
 // Limits family->blob_files to the existing files that the family's tables and the `copied` ones
 // may refer to, and family->blob_garbage to records that these tables do not refer to. Reads every
 // needed file completely. Adds missing and damaged files to report->lost, and sets *lost to true if

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The command `garbage` lists, and deletes, files of a database's directory that its state does not
-// name.
+// name. It also lists garbage in blob files that the state does name, which compactions free.
 
 #include <algorithm>
 #include <memory>
@@ -128,6 +128,29 @@ void PrintFiles(const std::vector<UnnamedFile>& files, bool deleted, Console* co
                 (deleted ? " were deleted" : ""));
 }
 
+// Prints what is dead in blob files that live. Nothing of it can be deleted here.
+void PrintBlobGarbage(const ManifestSurvey& survey, Console* console) {
+  for (const auto& [id, family] : survey.families) {
+    for (const NeededBlobFile& file : DescribeNeededBlobFiles(family)) {
+      if (file.garbage.count == 0) continue;
+      const std::string name = BlobFileBaseName(file.facts.number);
+      Json json;
+      json.BeginObject().Text("blob_file", name).Text("family", family.name);
+      json.Number("bytes", file.facts.FileSize()).Number("values", file.facts.count);
+      json.Number("garbage_values", file.garbage.count);
+      json.Number("garbage_bytes", file.garbage.bytes).EndObject();
+      if (console->json) {
+        console->Line(&json);
+      } else {
+        console->Line(name + " of family " + family.name + ": " +
+                      std::to_string(file.garbage.count) + " of " +
+                      std::to_string(file.facts.count) + " values are garbage, " +
+                      SizeText(file.garbage.bytes) + " of " + SizeText(file.facts.FileSize()));
+      }
+    }
+  }
+}
+
 }  // namespace
 
 Status RunGarbage(const Request& request, Console* console) {
@@ -158,6 +181,7 @@ Status RunGarbage(const Request& request, Console* console) {
     }
   }
   PrintFiles(files, deleting, console);
+  PrintBlobGarbage(survey, console);
   return Status::OK();
 }
 

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "db/recovery/blob_survey.h"
 #include "tools/varve/commands.h"
 #include "tools/varve/database.h"
 #include "tools/varve/manifest_state.h"
@@ -30,6 +31,13 @@ struct FamilySum {
   LevelSum total;
 };
 
+struct BlobSum {
+  uint64_t files = 0;
+  uint64_t bytes = 0;
+  uint64_t live_bytes = 0;  // of values that tables refer to
+  uint64_t garbage_bytes = 0;
+};
+
 struct DirectorySum {
   uint64_t log_files = 0;
   uint64_t log_bytes = 0;  // Of logs that no table holds yet.
@@ -45,6 +53,17 @@ FamilySum SumOf(const SurveyedFamily& family) {
       level->bytes += file.size;
       level->entries += file.counts.entries;
     }
+  }
+  return sum;
+}
+
+BlobSum SumOf(const std::vector<NeededBlobFile>& files) {
+  BlobSum sum;
+  for (const NeededBlobFile& file : files) {
+    sum.files++;
+    sum.bytes += file.facts.FileSize();
+    sum.live_bytes += file.facts.bytes - file.garbage.bytes;
+    sum.garbage_bytes += file.garbage.bytes;
   }
   return sum;
 }
@@ -82,6 +101,13 @@ void PrintLevel(const std::string& title, const LevelSum& sum, Output* out) {
   out->Append('\n');
 }
 
+void PrintBlobs(const BlobSum& sum, Console* console) {
+  if (sum.files == 0) return;
+  console->Line("  blob files: " + std::to_string(sum.files) + " files, " + SizeText(sum.bytes) +
+                ", " + SizeText(sum.live_bytes) + " live, " + SizeText(sum.garbage_bytes) +
+                " garbage");
+}
+
 void PrintInfoText(const ManifestSurvey& survey, const DirectorySum& files,
                    const std::vector<OptionDifference>& differences, Console* console) {
   Output* const out = &console->out;
@@ -103,6 +129,7 @@ void PrintInfoText(const ManifestSurvey& survey, const DirectorySum& files,
       PrintLevel("L" + std::to_string(level), of_level, out);
     }
     PrintLevel("total", sum.total, out);
+    PrintBlobs(SumOf(DescribeNeededBlobFiles(family)), console);
   }
   for (const OptionDifference& one : differences) {
     const std::string owner = one.family.empty() ? "" : one.family + ".";
@@ -113,6 +140,17 @@ void PrintInfoText(const ManifestSurvey& survey, const DirectorySum& files,
 
 void AddLevel(const LevelSum& sum, Json* json) {
   json->Number("tables", sum.tables).Number("bytes", sum.bytes).Number("entries", sum.entries);
+}
+
+void AddBlobs(const std::vector<NeededBlobFile>& files, Json* json) {
+  json->BeginArray("blob_files");
+  for (const NeededBlobFile& file : files) {
+    json->BeginObject().Number("number", file.facts.number).Number("bytes", file.facts.FileSize());
+    json->Number("values", file.facts.count).Number("garbage_values", file.garbage.count);
+    json->Number("live_bytes", file.facts.bytes - file.garbage.bytes);
+    json->Number("garbage_bytes", file.garbage.bytes).EndObject();
+  }
+  json->EndArray();
 }
 
 void PrintInfoJson(const ManifestSurvey& survey, const DirectorySum& files,
@@ -140,7 +178,9 @@ void PrintInfoJson(const ManifestSurvey& survey, const DirectorySum& files,
       AddLevel(of_level, &json);
       json.EndObject();
     }
-    json.EndArray().EndObject();
+    json.EndArray();
+    AddBlobs(DescribeNeededBlobFiles(family), &json);
+    json.EndObject();
   }
   json.EndArray().BeginArray("options");
   for (const OptionDifference& one : differences) {

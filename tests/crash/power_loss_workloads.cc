@@ -193,6 +193,22 @@ const LossWorkload kLossWorkloads[] = {
      .after = FlushAndCompact,
      .sync_every = 7,
      .reopen_every = 31},
+    // Flushes, compactions that collect garbage, and the replay of logs write blob files.
+    {.name = "blob_files",
+     .families = {"default", "texts"},
+     .writes = 60,
+     .tune =
+         [](DBOptions*, ColumnFamilyOptions* cf) {
+           cf->enable_blob_files = true;
+           cf->min_blob_size = 20;
+           cf->blob_file_size = 1 << 10;
+           cf->enable_blob_garbage_collection = true;
+           cf->blob_garbage_collection_age_cutoff = 0.5;
+           cf->level0_file_num_compaction_trigger = 3;
+         },
+     .after = FlushAndCompact,
+     .sync_every = 7,
+     .reopen_every = 13},
     {.name = "timestamps",
      .families = {"default", "versions"},
      .writes = 70,

@@ -72,6 +72,7 @@ CompactionJobInfo CompactionReports::Describe(const ColumnFamily& family,
   info.blob_file_garbage_infos = events::DescribeBlobGarbage(family, result.blob_garbage);
   CompactionJobStats& stats = info.stats;
   stats.is_full_compaction = plan.TakesAll();
+  stats.is_manual_compaction = plan.is_manual;
   for (const CompactionInputLevel& level : plan.inputs) {
     for (const FileRef& file : level.files) {
       info.input_files.push_back(file->FileName());
@@ -116,7 +117,6 @@ CompactionJobInfo CompactionReports::Describe(const ColumnFamily& family,
   stats.num_blobs_read = result.blobs_read;
   stats.total_blob_bytes_read = result.blob_bytes_read;
   stats.num_records_replaced = result.entries_dropped_obsolete;
-  stats.is_manual_compaction = plan.is_manual;
   stats.file_prepare_write_nanos = result.file_times.prepare;
   stats.file_write_nanos = result.file_times.write;
   stats.file_range_sync_nanos = result.file_times.range_sync;

@@ -354,6 +354,7 @@ TEST_F(DbListenerTest, AMovedTableIsAnOutput) {
   ASSERT_TRUE(db()->CompactRange(CompactRangeOptions(), nullptr, nullptr).ok());
   const CompactionJobInfo info = recorder_->LastCompaction();
   ASSERT_EQ(info.stats.num_input_files_trivially_moved, 1u);
+  EXPECT_TRUE(info.stats.is_manual_compaction);
   EXPECT_EQ(info.output_files, info.input_files);
   ASSERT_EQ(info.output_file_infos.size(), 1u);
   EXPECT_EQ(info.output_file_infos[0].level, info.output_level);

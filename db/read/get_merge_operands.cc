@@ -4,6 +4,7 @@
 #include <atomic>
 #include <memory>
 
+#include "db/read/blob_read.h"
 #include "db/read/get.h"
 #include "db/read/read_timestamp.h"
 #include "util/base/assert.h"

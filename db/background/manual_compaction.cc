@@ -294,6 +294,11 @@ Status CompactionWork::WalkLevels(const ManualCall& call, const RangeCall& range
   for (bool ran = true; ran;) {
     CompactionResult result;
     VARVE_RETURN_IF_ERROR(RunStep(participant, plan_step, control, &result, &ran));
+    // Deletes what the step has replaced before the next one needs space.
+    Report(Guarded([this] {
+      state_.mu.AssertHeld();
+      purger_.Purge();
+    }));
   }
   return Status::OK();
 }

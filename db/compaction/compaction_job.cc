@@ -397,7 +397,8 @@ Status Job::RunPiece(Piece* piece) {
 
   const auto partitioner = MakePartitioner(plan_, *context_.icmp, *context_.options);
   OutputSplitter splitter(context_.icmp, &plan_.output.grandparents, plan_.output.target_file_bytes,
-                          plan_.output.max_grandparent_overlap_bytes, partitioner.get());
+                          plan_.output.max_grandparent_overlap_bytes, partitioner.get(),
+                          plan_.output.border_file_bytes);
   BlobInputs relocated = NewBlobInputs();
   const std::unique_ptr<BlobOutput> blobs = NewBlobOutput(&relocated);
   OutputWriter writer(

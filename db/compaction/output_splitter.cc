@@ -10,12 +10,13 @@ namespace varve {
 
 OutputSplitter::OutputSplitter(const InternalKeyComparator* icmp,
                                const std::vector<FileRef>* grandparents, uint64_t target_file_bytes,
-                               uint64_t max_overlap_bytes, SstPartitioner* partitioner)
+                               uint64_t max_overlap_bytes, SstPartitioner* partitioner,
+                               uint64_t border_bytes)
     : icmp_(icmp),
       grandparents_(*grandparents),
       target_file_bytes_(target_file_bytes),
       max_overlap_bytes_(max_overlap_bytes),
-      nearly_full_(target_file_bytes - target_file_bytes / 4),
+      border_bytes_(border_bytes != 0 ? border_bytes : target_file_bytes - target_file_bytes / 4),
       partitioner_(partitioner) {
   SetBoundary();
 }

@@ -32,10 +32,11 @@ namespace varve {
 class OutputSplitter {
  public:
   // `grandparents` are the files of the level after the output's, ascending. With a target of
-  // UINT64_MAX and no grandparents there is one file. `partitioner` may be null.
+  // UINT64_MAX and no grandparents there is one file. `partitioner` may be null. A file with
+  // `border_bytes` ends at a border; 0: three quarters of the target.
   OutputSplitter(const InternalKeyComparator* icmp, const std::vector<FileRef>* grandparents,
                  uint64_t target_file_bytes, uint64_t max_overlap_bytes,
-                 SstPartitioner* partitioner = nullptr);
+                 SstPartitioner* partitioner = nullptr, uint64_t border_bytes = 0);
 
   // True if a new file should begin with the key. `reaches(bytes)` says if the open file has this
   // many bytes; `open_bytes` is their number, needed only if HasPartitioner().
@@ -49,7 +50,7 @@ class OutputSplitter {
       crossed = true;
     }
     if (reaches(target_file_bytes_)) return true;
-    return crossed && (WouldOverlapTooMuch() || reaches(nearly_full_));
+    return crossed && (WouldOverlapTooMuch() || reaches(border_bytes_));
   }
   [[nodiscard]] bool HasPartitioner() const { return partitioner_ != nullptr; }
   // Returns the key in the form that it must be passed in.
@@ -74,9 +75,9 @@ class OutputSplitter {
   const std::vector<FileRef>& grandparents_;
   const uint64_t target_file_bytes_;
   const uint64_t max_overlap_bytes_;
-  // A file this full ends at a grandparent's border: then the next compaction of each of the two
+  // A file of this size ends at a grandparent's border: then the next compaction of each of the two
   // files has fewer files to rewrite.
-  const uint64_t nearly_full_;
+  const uint64_t border_bytes_;
   size_t next_ = 0;            // the first grandparent that does not end before the last key
   uint64_t passed_bytes_ = 0;  // bytes of grandparents that ended within the open file
   bool has_boundary_ = false;

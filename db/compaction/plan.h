@@ -29,7 +29,11 @@ struct OutputShape {
   Temperature temperature = Temperature::kUnknown;
   uint64_t target_file_bytes = 64 << 20;
   uint64_t max_grandparent_overlap_bytes = UINT64_MAX;
-  std::vector<FileRef> grandparents;  // files of the next level that overlap the inputs
+  // A file with this many bytes ends where a grandparent does. 0: three quarters of the target.
+  uint64_t border_file_bytes = 0;
+  // Files of the next level that overlap the inputs, or others with whose ends those of the outputs
+  // should coincide.
+  std::vector<FileRef> grandparents;
 };
 
 // Says which values of old blob files a manual compaction writes anew (CompactRangeOptions).

@@ -16,7 +16,8 @@
 // 2. All entries of a user key in the start level take part, or none: otherwise an older entry
 //    could end up above a newer one. (In L0 the caller sees to that with GrowL0Cluster.)
 // 3. Every file of the output level that overlaps the inputs is an input, so the outputs are
-//    disjoint from what stays there. (FromRuns leaves that to its callers, who take whole runs.)
+//    disjoint from what stays there. (FromRuns leaves that to its callers, who take whole runs, or
+//    all that runs have between clean cuts.)
 // 4. No running plan writes into the range of the output level. Its outputs are in no version yet.
 
 #include <cstdint>
@@ -97,6 +98,8 @@ class PlanBuilder {
   // Returns how many bytes of inputs a plan should have at most: the option of this name or, if
   // that is 0, 25 times target_file_size_base.
   uint64_t max_compaction_bytes() const;
+  // Returns the size in bytes at which outputs are cut. Outputs in L0 are not cut.
+  uint64_t TargetFileBytes(int output_level) const;
 
  private:
   // True if the outputs of a running plan may come to lie in the range of this level.
@@ -111,8 +114,6 @@ class PlanBuilder {
   // True if no table but the inputs can have an older entry of a key in the range: then deletions
   // may be dropped.
   bool IsBottommost(const CompactionPlan& plan, const KeyRange& range) const;
-  // Returns the size in bytes at which outputs are cut. Outputs in L0 are not cut.
-  uint64_t TargetFileBytes(int output_level) const;
   Temperature TemperatureFor(int level) const;
 
   // Keeps the tree and its files alive while plans refer to them.

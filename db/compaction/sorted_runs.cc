@@ -32,14 +32,38 @@ RunSpan SortedRuns::IdleToOldest() const {
   return span;
 }
 
-uint64_t SortedRuns::BytesOlderThan(const RunSpan& span) const {
+RunSpan SortedRuns::BelowL0(const RunSpan& span) const {
+  RunSpan below = span;
+  while (below.newest < below.end && runs_[below.newest].level == 0) below.newest++;
+  return below;
+}
+
+std::vector<int> SortedRuns::LevelsOf(const RunSpan& span) const {
+  std::vector<int> levels;
+  const RunSpan below = BelowL0(span);
+  for (size_t i = below.newest; i < below.end; i++) levels.push_back(runs_[i].level);
+  return levels;
+}
+
+bool SortedRuns::IsBusy(const RunSpan& span) const {
+  for (size_t i = span.newest; i < span.end; i++) {
+    if (runs_[i].busy) return true;
+  }
+  return false;
+}
+
+uint64_t SortedRuns::BytesOf(const RunSpan& span) const {
   uint64_t bytes = 0;
-  for (size_t i = span.end; i < runs_.size(); i++) bytes += runs_[i].bytes;
+  for (size_t i = span.newest; i < span.end; i++) bytes += runs_[i].bytes;
   return bytes;
 }
 
+uint64_t SortedRuns::BytesOlderThan(const RunSpan& span) const {
+  return BytesOf({span.end, runs_.size()});
+}
+
 uint64_t SortedRuns::TotalBytes() const {
-  return BytesOlderThan({0, 0});
+  return BytesOf({0, runs_.size()});
 }
 
 int SortedRuns::OutputLevel(const RunSpan& span, int last_level) const {

@@ -58,6 +58,14 @@ class SortedRuns {
 
   // Returns the idle runs down to the oldest one; an empty span if that is busy.
   [[nodiscard]] RunSpan IdleToOldest() const;
+  // Returns the runs of the span without those in L0.
+  [[nodiscard]] RunSpan BelowL0(const RunSpan& span) const;
+  // Returns the levels of the span's runs without L0, ascending.
+  [[nodiscard]] std::vector<int> LevelsOf(const RunSpan& span) const;
+  // True if a file of the span is being compacted.
+  [[nodiscard]] bool IsBusy(const RunSpan& span) const;
+  // Returns the bytes of the span's runs.
+  [[nodiscard]] uint64_t BytesOf(const RunSpan& span) const;
   // Returns the bytes of the runs that are older than the span.
   [[nodiscard]] uint64_t BytesOlderThan(const RunSpan& span) const;
   // Returns the bytes of all runs, without those of surplus and reserved levels.

@@ -3,29 +3,37 @@
 // Picks compactions of the universal style. The rules are tried in the order that RocksDB
 // documents: files that are covered or too old, space, similar sizes, the number of runs, levels
 // beneath num_levels, marked files. Space, sizes and number count only from as many runs on as
-// level0_file_num_compaction_trigger says.
+// level0_file_num_compaction_trigger says. A large merge that these rules choose is done in slices
+// (merge_slices.h), and what was begun is finished before they are asked again.
 //
 // A run is a file of L0 or all of a deeper level; index 0 is the newest (sorted_runs.h). A read
 // may have to look into each run, while a byte is rewritten each time its run is merged. The style
-// trades one cost for the other, and needs up to twice the space while everything is merged.
+// trades one cost for the other, and needs up to twice the space while everything is merged at
+// once.
 //
 // Invariants
 // 1. Only runs that are neighbours in age are merged. The output takes their place in the order,
 //    and so needs a level of its own between its neighbours, or L0.
 // 2. A run of which any file is being compacted is busy. A stretch of runs never reaches over a
 //    busy one.
-// 3. As the inputs need not overlap, a merge of runs has no clean cuts: whole levels are always
-//    taken. Only PlanOfMarked and PickWindow take a part of a run, with what it overlaps in the
+// 3. A merge takes whole runs, or, if it is one slice of a larger merge, all that they have between
+//    two clean cuts. PlanOfMarked and PickWindow take a part of a run, with what it overlaps in the
 //    next one.
+// 4. Files of L0 are not sliced. They stay behind if what is merged beneath them outweighs them, or
+//    are merged alone first, into a level above the others. Only large ones are merged at once with
+//    all. So that there is a level for them, runs sink over empty ones.
+// 5. Outputs end where files of the oldest run do, so that later merges have clean cuts.
 
 #include "db/compaction/universal_picker.h"
 
 #include <algorithm>
 #include <climits>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "db/compaction/input_span.h"
+#include "db/compaction/merge_slices.h"
 #include "db/compaction/plan_builder.h"
 #include "db/compaction/sorted_runs.h"
 #include "db/compaction/surplus_levels.h"
@@ -45,6 +53,16 @@ bool Exceeds(uint64_t bytes, uint64_t of, double percent) {
 // costs in a merge of all runs.
 constexpr double kMostForWindow = 1.8;
 
+// A merge of as many target files as kSlicedFrom is sliced, and each slice takes at least
+// kFilesOfSlice of them, as each costs an edit and a few synchronisations of files.
+constexpr uint64_t kSlicedFrom = 8;
+constexpr uint64_t kFilesOfSlice = 4;
+// A file of this part of the target ends where one of the oldest run does. Newer runs have few keys
+// between two such guards; if each of them chose other guards, few would be shared. In the oldest
+// run itself small files would become more and more.
+constexpr uint64_t kNewerShare = 16;
+constexpr uint64_t kOldestShare = 4;
+
 class UniversalPlanner {
  public:
   UniversalPlanner(const VersionRef& version, const LevelShape& shape,
@@ -60,8 +78,10 @@ class UniversalPlanner {
 
   std::unique_ptr<CompactionPlan> Pick() {
     if (auto plan = PickCovered(version_ref_, shape_.due.covered)) return plan;
+    if (auto plan = PickUnfinished()) return plan;
     if (auto plan = PickAged()) return plan;
     if (runs_.size() >= Trigger()) {
+      if (auto plan = PickSinking()) return plan;
       if (auto plan = PickForSpace()) return plan;
       if (auto plan = PickSimilar()) return plan;
       if (auto plan = PickForNumber()) return plan;
@@ -72,14 +92,15 @@ class UniversalPlanner {
     return PickMarked();
   }
 
-  // Plans the merge of everything into the last level, of surplus levels first. Sets *conflict if a
-  // file is busy.
-  std::unique_ptr<CompactionPlan> PickAll(bool* conflict) {
-    auto plan = version_.surplus_levels() > 0
-                    ? PickSurplus(version_ref_, builder_, CompactionReason::kManualCompaction)
-                    : Merge({0, runs_.size()}, CompactionReason::kManualCompaction);
-    *conflict = plan == nullptr;
-    return plan;
+  // Plans the next step of the merge of everything into the last level, of surplus levels first.
+  // Returns null if a file is busy.
+  std::unique_ptr<CompactionPlan> PickAll(const RangeCall& call, const Remainder& remainder) {
+    constexpr CompactionReason kReason = CompactionReason::kManualCompaction;
+    if (version_.surplus_levels() > 0) return PickSurplus(version_ref_, builder_, kReason);
+    path_id_ = call.path_id;
+    const RunSpan all{0, runs_.size()};
+    if (auto plan = PickCalledSlice(all, call, remainder)) return plan;
+    return MergeWhole(all, kReason);
   }
 
  private:
@@ -88,18 +109,64 @@ class UniversalPlanner {
   }
   int LastLevel() const { return version_.usable_levels() - 1; }
 
+  // Returns the number of runs at which half of the room is gone before writes are delayed.
+  size_t PiledUp() const {
+    return static_cast<size_t>(std::max(options_.level0_slowdown_writes_trigger, 0)) / 2;
+  }
+
+  // Goes on with a merge that was begun in slices. If many newer runs have piled up meanwhile,
+  // those of similar sizes are merged before the next slice.
+  std::unique_ptr<CompactionPlan> PickUnfinished() {
+    if (version_.surplus_levels() > 0) return nullptr;
+    const std::vector<int> levels = FindUnfinished(version_, runs_.LevelsOf({0, runs_.size()}));
+    if (levels.empty()) return nullptr;
+    RunSpan span{0, 0};
+    while (runs_[span.newest].level != levels.front()) span.newest++;
+    span.end = span.newest + levels.size();
+    if (runs_.IsBusy(span) || runs_.OutputLevel(span, LastLevel()) != levels.back()) return nullptr;
+    if (span.newest >= std::max(Trigger(), PiledUp())) {
+      if (auto plan = MergeFirst(universal_options_.size_ratio, universal_options_.max_merge_width,
+                                 CompactionReason::kUniversalSizeRatio, span.newest)) {
+        return plan;
+      }
+    }
+    const bool oldest = span.end == runs_.size();
+    return PlanSlice(span,
+                     oldest ? CompactionReason::kUniversalSizeAmplification
+                            : CompactionReason::kUniversalSizeRatio,
+                     {.wants = &HasNewer}, Progress::kBegun);
+  }
+
   // Merges everything from the oldest run up to the first busy one, if it has a file that is too
-  // old.
+  // old; of large runs only what overlaps such files.
   std::unique_ptr<CompactionPlan> PickAged() {
+    constexpr CompactionReason kReason = CompactionReason::kPeriodicCompaction;
     const RunSpan span = runs_.IdleToOldest();
-    const bool due = std::ranges::any_of(shape_.due.files, [&](const DueFile& file) {
+    std::set<const FileMetaData*> aged;
+    bool any_in_l0 = false;
+    for (const DueFile& file : shape_.due.files) {
+      // The measurement may be older than the tree.
+      if (file.index >= version_.level(file.level).size()) continue;
       for (size_t i = span.newest; i < span.end; i++) {
         const SortedRun& run = runs_[i];
-        if (run.level == file.level && (run.level > 0 || run.index == file.index)) return true;
+        if (run.level != file.level || (run.level == 0 && run.index != file.index)) continue;
+        aged.insert(version_.level(file.level)[file.index]);
+        any_in_l0 |= run.level == 0;
       }
-      return false;
-    });
-    return due ? Merge(span, CompactionReason::kPeriodicCompaction) : nullptr;
+    }
+    if (aged.empty()) return nullptr;
+    const RunSpan levels = runs_.BelowL0(span);
+    if (any_in_l0) return PickBesideL0(span, kReason);
+    if (IsSliced(levels)) {
+      const auto wants = [&](const MergePart& part) {
+        return AnyFileOf(levels, part,
+                         [&](int, FileMetaData* file) { return aged.contains(file); });
+      };
+      if (auto plan = PlanSlice(levels, kReason, {.wants = wants}, Progress::kNone, Moves::kNone)) {
+        return plan;
+      }
+    }
+    return MergeWhole(span, kReason);
   }
 
   // Merges everything if the newer runs are so large, compared with the oldest, that too much of
@@ -174,15 +241,54 @@ class UniversalPlanner {
   }
 
   // Merges the newest runs, whatever their sizes, if there are too many. Merging n runs into one
-  // removes n - 1 of them: hence idle - limit + 1.
+  // removes n - 1 of them: hence idle - limit + 1. If the levels are ripe, they are merged instead:
+  // a little is not merged with much again and again, and space is freed early.
   std::unique_ptr<CompactionPlan> PickForNumber() {
     const size_t limit = MostRuns();
     size_t idle = 0;
     for (size_t i = 0; i < runs_.size(); i++) idle += runs_[i].busy ? 0 : 1;
     if (idle <= limit) return nullptr;
+    if (auto plan = PickRipe()) return plan;
     const size_t most = std::min<size_t>(idle - limit + 1, UINT_MAX);
     return MergeFirst(std::nullopt, static_cast<unsigned>(most),
                       CompactionReason::kUniversalSortedRunNum);
+  }
+
+  // Moves a run down over empty levels, if L0 has no free level beneath it. A merge in slices
+  // leaves such levels when newer runs have come to lie above it meanwhile; merges of L0 would have
+  // to stay there.
+  std::unique_ptr<CompactionPlan> PickSinking() {
+    const RunSpan levels = runs_.BelowL0({0, runs_.size()});
+    if (!IsSliced(levels) || runs_[levels.newest].level > 1) return nullptr;
+    for (size_t i = levels.end; i-- > levels.newest;) {
+      const RunSpan run{i, i + 1};
+      const int level = runs_.OutputLevel(run, LastLevel());
+      if (level == runs_[i].level || !MayMove({runs_[i].level}, level)) continue;
+      auto plan = Plan(runs_.FilesOf(run), level, run, CompactionReason::kUniversalSortedRunNum);
+      if (plan == nullptr || !builder_.LetsMove(*plan)) continue;
+      plan->trivial_move = true;
+      return plan;
+    }
+    return nullptr;
+  }
+
+  // True if files of these levels may be moved to the other one as they are.
+  bool MayMove(const std::vector<int>& levels, int output_level) const {
+    return options_.sst_partitioner_factory == nullptr && options_.cf_paths.size() < 2 &&
+           std::ranges::all_of(
+               levels, [&](int level) { return builder_.SameCompression(level, output_level); });
+  }
+
+  // Merges all levels if they are large, and the newer ones together have nearly the bytes of the
+  // oldest.
+  std::unique_ptr<CompactionPlan> PickRipe() {
+    const RunSpan span = runs_.BelowL0({0, runs_.size()});
+    if (!IsSliced(span) || runs_.IsBusy(span)) return nullptr;
+    if (span.size() < std::max(universal_options_.min_merge_width, 2u)) return nullptr;
+    if (span.size() > universal_options_.max_merge_width) return nullptr;
+    const uint64_t oldest = runs_[span.end - 1].bytes;
+    if (runs_.BytesOf(span) - oldest < oldest / 5 * 4) return nullptr;
+    return Merge(span, CompactionReason::kUniversalSortedRunNum);
   }
 
   // Returns the number of runs that may stay. A max_read_amp of 0 allows those that a tree of this
@@ -206,14 +312,15 @@ class UniversalPlanner {
   }
 
   // Merges the first stretch of idle runs, from the newest on, that has at least min_merge_width
-  // and at most `most` runs. `ratio` is the percentage by which each next run may exceed those
-  // before it; without a ratio sizes do not matter.
+  // and at most `most` runs, all before `end`. `ratio` is the percentage by which each next run may
+  // exceed those before it; without a ratio sizes do not matter.
   std::unique_ptr<CompactionPlan> MergeFirst(std::optional<unsigned> ratio, unsigned most,
-                                             CompactionReason reason) {
+                                             CompactionReason reason, size_t end = SIZE_MAX) {
     const size_t fewest = std::max(universal_options_.min_merge_width, 2u);
-    for (size_t first = 0; first < runs_.size(); first++) {
+    end = std::min(end, runs_.size());
+    for (size_t first = 0; first < end; first++) {
       if (runs_[first].busy) continue;
-      const RunSpan span = Stretch(first, ratio, std::max<size_t>(most, 2));
+      const RunSpan span = Stretch(first, ratio, std::min(std::max<size_t>(most, 2), end - first));
       if (span.size() < fewest) continue;
       if (auto plan = Merge(span, reason)) return plan;
     }
@@ -238,24 +345,158 @@ class UniversalPlanner {
     return span;
   }
 
-  // Plans the merge of the runs; null if something is in the way.
+  // Plans the merge of the runs, or its next step, if it is large; null if something is in the way.
   std::unique_ptr<CompactionPlan> Merge(const RunSpan& span, CompactionReason reason) {
-    PlanInputs inputs;
-    inputs.levels = runs_.FilesOf(span);
-    inputs.output_level = runs_.OutputLevel(span, LastLevel());
-    inputs.reason = reason;
-    auto plan = builder_.FromRuns(std::move(inputs));
+    if (IsSliced(span)) {
+      if (runs_[span.newest].level == 0) return PickBesideL0(span, reason);
+      if (auto plan = PlanSlice(span, reason, {.wants = &HasNewer})) return plan;
+    }
+    return MergeWhole(span, reason);
+  }
+
+  // True if a merge of the runs is large enough to be sliced, and goes into a level.
+  bool IsSliced(const RunSpan& span) const {
+    if (span.size() == 0 || version_.surplus_levels() > 0) return false;
+    const int output_level = runs_.OutputLevel(span, LastLevel());
+    return output_level > 0 &&
+           runs_.BytesOf(span) / kSlicedFrom >= builder_.TargetFileBytes(output_level);
+  }
+
+  // Plans a step of a large merge of which files of L0 are a part. To save space and time they stay
+  // behind: the rules will find them again. Only if what remains would not do, they are merged
+  // alone first, or, if they are large themselves, everything at once.
+  std::unique_ptr<CompactionPlan> PickBesideL0(const RunSpan& span, CompactionReason reason) {
+    const RunSpan levels = runs_.BelowL0(span);
+    const RunSpan l0{span.newest, levels.newest};
+    if (!IsSliced(span) || levels.size() == 0) return MergeWhole(span, reason);
+    const bool for_size = reason == CompactionReason::kUniversalSizeAmplification ||
+                          reason == CompactionReason::kUniversalSizeRatio;
+    const uint64_t newer = runs_.BytesOf(levels) - runs_[levels.end - 1].bytes;
+    if (for_size && levels.size() > 1 && IsSliced(levels) && runs_.BytesOf(l0) <= newer / 2) {
+      if (auto plan = PlanSlice(levels, reason, {.wants = &HasNewer})) return plan;
+      return MergeWhole(span, reason);
+    }
+    return CanTakeIn(l0, levels) ? MergeWhole(l0, reason) : MergeWhole(span, reason);
+  }
+
+  // True if the runs of L0 are no larger than the levels, above which there is a free one: then
+  // they are worth a merge of their own, after which all can be merged in slices.
+  bool CanTakeIn(const RunSpan& l0, const RunSpan& levels) const {
+    return l0.size() > 0 && levels.size() > 0 && runs_[levels.newest].level > 1 &&
+           runs_.BytesOf(l0) <= runs_.BytesOf(levels);
+  }
+
+  // Plans the next step of CompactRange in a large tree: first what there was in L0, then parts of
+  // the levels which have data that there was. Returns null if everything is to be merged at once.
+  std::unique_ptr<CompactionPlan> PickCalledSlice(const RunSpan& all, const RangeCall& call,
+                                                  const Remainder& remainder) {
+    constexpr CompactionReason kReason = CompactionReason::kManualCompaction;
+    const RunSpan levels = runs_.BelowL0(all);
+    if (!IsSliced(levels)) return nullptr;
+    const std::vector<FileRef>& l0 = version_.level(0).files();
+    if (std::ranges::any_of(l0, [&](const FileRef& f) { return remainder.IsOld(f->number); })) {
+      const RunSpan files{0, levels.newest};
+      return CanTakeIn(files, levels) ? MergeWhole(files, kReason) : nullptr;
+    }
+    const auto wants_file = [&](int level, const FileMetaData* file) {
+      if (!remainder.IsOld(file->number)) return false;
+      return level < LastLevel() || (!call.skip_last_level && remainder.IsUnwritten(file->number));
+    };
+    const auto wants = [&](const MergePart& part) { return AnyFileOf(levels, part, wants_file); };
+    return PlanSlice(levels, kReason, {.wants = wants}, Progress::kNone,
+                     remainder.goal() == Remainder::Goal::kSink ? Moves::kAllowed : Moves::kNone);
+  }
+
+  static bool HasNewer(const MergePart& part) { return part.newer_files > 0; }
+
+  // True if the predicate holds for any file of a part of a merge of these runs.
+  template <typename Predicate>
+  bool AnyFileOf(const RunSpan& span, const MergePart& part, const Predicate& predicate) const {
+    for (size_t i = 0; i < span.size(); i++) {
+      const int level = runs_[span.newest + i].level;
+      for (size_t f = part.spans[i].first; f < part.spans[i].last; f++) {
+        if (predicate(level, version_.level(level)[f])) return true;
+      }
+    }
+    return false;
+  }
+
+  // Says if slices of a merge have been done already.
+  enum class Progress : uint8_t { kNone, kBegun };
+  // Says if files that overlap nothing may be moved.
+  enum class Moves : uint8_t { kNone, kAllowed };
+
+  // Plans the first slice of the wanted parts of a merge of runs below L0. Returns null if
+  // something is in the way, or if there is only one slice: at the beginning this is the whole
+  // merge, and later a remainder too small for a slice, which a merge never leaves behind.
+  std::unique_ptr<CompactionPlan> PlanSlice(const RunSpan& span, CompactionReason reason,
+                                            SliceRules rules, Progress progress = Progress::kNone,
+                                            Moves moves = Moves::kAllowed) {
+    const int output_level = runs_.OutputLevel(span, LastLevel());
+    std::vector<int> levels = runs_.LevelsOf(span);
+    const uint64_t target =
+        std::min(builder_.TargetFileBytes(output_level), UINT64_MAX / kSlicedFrom);
+    rules.least_bytes = target * kFilesOfSlice;
+    if (moves == Moves::kAllowed && MayMove(levels, output_level)) {
+      rules.least_moved_bytes = target / kOldestShare;
+    }
+    if (levels.back() != output_level) levels.push_back(output_level);
+    const std::vector<MergePart> parts = FindParts(version_, levels);
+    MergeSlice slice = FirstSlice(version_, levels, parts, rules);
+    if (slice.inputs.empty()) return nullptr;
+    if (progress == Progress::kNone ? slice.is_all : slice.wanted_bytes < rules.least_bytes) {
+      return nullptr;
+    }
+    auto plan = Plan(std::move(slice.inputs), output_level, span, reason);
     if (plan == nullptr) return nullptr;
-    plan->score = shape_.scores[0];
-    plan->max_subcompactions = 0;
-    plan->output.path_id = PathFor(plan->InputBytes());
+    plan->trivial_move = slice.moves && builder_.LetsMove(*plan);
+    return plan;
+  }
+
+  // Plans the merge of the runs at once; null if something is in the way.
+  std::unique_ptr<CompactionPlan> MergeWhole(const RunSpan& span, CompactionReason reason) {
+    auto plan = Plan(runs_.FilesOf(span), runs_.OutputLevel(span, LastLevel()), span, reason);
+    if (plan == nullptr) return nullptr;
     const bool moves = universal_options_.allow_trivial_move && plan->output_level > 0 &&
                        (reason == CompactionReason::kUniversalSizeAmplification ||
                         reason == CompactionReason::kUniversalSizeRatio ||
                         reason == CompactionReason::kUniversalSortedRunNum);
     plan->trivial_move = moves && builder_.AreDisjoint(*plan) && builder_.LetsMove(*plan);
-    if (LeavesUncompressed(span, reason)) plan->output.compression = kNoCompression;
     return plan;
+  }
+
+  // Plans a merge of files of the runs; null if something is in the way.
+  std::unique_ptr<CompactionPlan> Plan(std::vector<CompactionInputLevel> levels, int output_level,
+                                       const RunSpan& span, CompactionReason reason) {
+    PlanInputs inputs;
+    inputs.levels = std::move(levels);
+    inputs.output_level = output_level;
+    inputs.reason = reason;
+    auto plan = builder_.FromRuns(std::move(inputs));
+    if (plan == nullptr) return nullptr;
+    plan->score = shape_.scores[0];
+    plan->max_subcompactions = 0;
+    plan->output.path_id = path_id_.value_or(PathFor(runs_.BytesOf(span)));
+    if (LeavesUncompressed(span, reason)) plan->output.compression = kNoCompression;
+    AlignOutputs(plan.get());
+    return plan;
+  }
+
+  // Lets outputs end where files of the oldest run do, which all runs have as guards then. The
+  // next older run would not do: its files end with keys of their own, somewhere before a guard.
+  void AlignOutputs(CompactionPlan* plan) const {
+    OutputShape& output = plan->output;
+    const int level = runs_[runs_.size() - 1].level;
+    if (plan->output_level == 0 || level == 0) return;
+    const LevelFiles& oldest = version_.level(level);
+    const KeyRange range = RangeOf(*version_.icmp(), *plan);
+    output.grandparents =
+        FilesOf(oldest, OverlappingSpan(oldest, *version_.icmp(), &range.smallest, &range.largest));
+    const bool replaces = plan->output_level >= level;
+    output.border_file_bytes =
+        std::max<uint64_t>(1, output.target_file_bytes / (replaces ? kOldestShare : kNewerShare));
+    // Outputs that replace the oldest run will not be merged with it.
+    if (replaces) output.max_grandparent_overlap_bytes = UINT64_MAX;
   }
 
   // Returns the index in cf_paths for outputs of this size: the first path that is larger, if what
@@ -312,7 +553,7 @@ class UniversalPlanner {
     if (LastLevel() == 0) {
       const RunSpan span = runs_.IdleToOldest();
       if (index < span.newest) return nullptr;
-      return Merge({index, span.end}, kReason);
+      return MergeWhole({index, span.end}, kReason);
     }
     int output_level = level + 1;
     while (output_level < LastLevel() && version_.level(output_level).empty()) output_level++;
@@ -335,6 +576,8 @@ class UniversalPlanner {
   const CompactionOptionsUniversal& universal_options_;
   const SortedRuns runs_;
   PlanBuilder builder_;
+  // Index in cf_paths that a call asks for; unset: PathFor decides.
+  std::optional<uint32_t> path_id_;
 };
 
 // Says what a CompactRange call still asks of a tree.
@@ -379,7 +622,8 @@ std::unique_ptr<CompactionPlan> UniversalPicker::PickRangeStep(
   *conflict = false;
   const Wanted wanted = StillWanted(*version, remainder);
   if (!wanted.merge && (!wanted.rewrite || call.skip_last_level)) return nullptr;
-  auto plan = UniversalPlanner(version, shape, options, running).PickAll(conflict);
+  auto plan = UniversalPlanner(version, shape, options, running).PickAll(call, remainder);
+  *conflict = plan == nullptr;
   if (plan == nullptr) return nullptr;
   plan->is_manual = true;
   if (call.path_id.has_value()) plan->output.path_id = *call.path_id;

@@ -228,6 +228,22 @@ const LossWorkload kLossWorkloads[] = {
          },
      .sync_every = 5,
      .reopen_every = 17},
+    {.name = "slices",
+     .families = {"default"},
+     .writes = 60,
+     .tune =
+         [](DBOptions*, ColumnFamilyOptions* cf) {
+           cf->compaction_style = kCompactionStyleUniversal;
+           cf->level0_file_num_compaction_trigger = 2;
+           cf->target_file_size_base = 100;  // so that tables have few keys, and merges many tables
+         },
+     .after =
+         [](DB* db, const Handles& handles, uint64_t i) {
+           if (i % 7 == 0) FlushAll(db, handles);
+           if (i % 40 == 0) CompactAll(db, handles);
+         },
+     .sync_every = 7,
+     .reopen_every = 31},
     {.name = "options_change",
      .families = {"default", "sums"},
      .writes = 40,

@@ -178,7 +178,7 @@ OptionSet RandomOptionSet(Random* random, Env* env) {
 
   ColumnFamilyOptions& cf = set.family;
   const size_t buffers[] = {64 << 10, 64 << 10, 256 << 10, 4 << 20};
-  const size_t targets[] = {4 << 10, 32 << 10, 1 << 20};
+  const size_t targets[] = {1 << 10, 32 << 10, 1 << 20};
   const CompressionType codecs[] = {kNoCompression, kSnappyCompression, kLZ4Compression, kZSTD};
   const int triggers[] = {2, 4, 8};
   const int levels[] = {2, 4, 7};

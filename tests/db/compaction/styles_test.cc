@@ -6,8 +6,11 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <atomic>
+#include <functional>
 
 #include "varve/comparator.h"
+#include "varve/listener.h"
 #include "varve/statistics.h"
 #include "varve/utilities/option_change_migration.h"
 
@@ -391,10 +394,11 @@ TEST_F(FewerLevelsTest, AMigrationLeavesWhatOtherEnginesOpen) {
 // map; snapshots with the map of their time.
 class UniversalHistoryTest : public UniversalTest {
  protected:
-  void Choose(int num_levels) {
+  // With `sliced` nearly every merge of levels is done in slices.
+  void Choose(int num_levels, bool sliced = false) {
     options_.num_levels = num_levels;
     options_.level0_file_num_compaction_trigger = 2 + num_levels % 3;
-    options_.target_file_size_base = 2000;
+    options_.target_file_size_base = sliced ? 100 : 2000;
     options_.max_subcompactions = 2;
     CompactionOptionsUniversal& rules = options_.compaction_options_universal;
     rules.max_size_amplification_percent = num_levels % 2 == 0 ? 25 : 200;
@@ -475,6 +479,7 @@ TEST_F(UniversalHistoryTest, StylesAndLevelsMayChangeAtAnyTime) {
       ASSERT_TRUE(Close().ok());
     }
     options_.num_levels = 2 + static_cast<int>(random.Below(6));
+    options_.target_file_size_base = random.OneIn(2) ? 100 : 2000;
     options_.compaction_style = random.OneIn(2) ? kCompactionStyleUniversal : kCompactionStyleLevel;
     Open();
     Compare(nullptr, model_);
@@ -485,22 +490,169 @@ TEST_F(UniversalHistoryTest, StylesAndLevelsMayChangeAtAnyTime) {
 }
 
 TEST_F(UniversalHistoryTest, EveryHistoryReadsAsItWasWritten) {
-  for (const int num_levels : {1, 2, 3, 7}) {
-    SCOPED_TRACE(num_levels);
-    Random random(static_cast<uint64_t>(num_levels));
-    Choose(num_levels);
-    Open();
-    model_.clear();
-    for (int life = 0; life < 3; life++) {
-      Run(&random, 1000);
-      life % 2 == 0 ? Reopen() : Kill();
-      if (life % 2 != 0) Open();
+  for (const bool sliced : {false, true}) {
+    for (const int num_levels : {1, 2, 3, 7}) {
+      SCOPED_TRACE(std::to_string(num_levels) + (sliced ? ", sliced" : ""));
+      Random random(static_cast<uint64_t>(num_levels));
+      Choose(num_levels, sliced);
+      Open();
+      model_.clear();
+      for (int life = 0; life < 3; life++) {
+        Run(&random, 1000);
+        life % 2 == 0 ? Reopen() : Kill();
+        if (life % 2 != 0) Open();
+      }
+      Settle();
+      Compare(nullptr, model_);
+      EXPECT_EQ(Number("rocksdb.compaction-pending"), 0u);
+      ASSERT_TRUE(CompactAll().ok());
+      Compare(nullptr, model_);
+      ASSERT_TRUE(Close().ok());
+      ASSERT_TRUE(DestroyDB(kName, options_).ok());
     }
+  }
+}
+
+// Watches how much space tables take, and what merges into the last level read. May cancel a call
+// after some merges.
+class MergeWatch final : public EventListener {
+ public:
+  using Measure = std::function<uint64_t()>;
+  explicit MergeWatch(Measure space) : space_(std::move(space)) {}
+
+  void OnTableFileCreated(const TableFileCreationInfo& /*info*/) override {
+    peak = std::max<uint64_t>(peak, space_());
+  }
+  void OnCompactionCompleted(DB* /*db*/, const CompactionJobInfo& info) override {
+    if (--merges_before_cancel == 0) cancelled = true;
+    if (info.output_level != 6) return;
+    merges++;
+    largest = std::max<uint64_t>(largest, info.stats.total_input_bytes);
+  }
+
+  std::atomic<uint64_t> peak{0};
+  std::atomic<uint64_t> merges{0};
+  std::atomic<uint64_t> largest{0};  // bytes of inputs
+  std::atomic<int> merges_before_cancel{0};
+  std::atomic<bool> cancelled{false};
+
+ private:
+  const Measure space_;
+};
+
+class SlicesTest : public UniversalTest {
+ protected:
+  SlicesTest() {
+    watch_ = std::make_shared<MergeWatch>([this] { return Space(); });
+    options_.listeners = {watch_};
+    // Each flush is compacted before the next, by one job at a time.
+    options_.max_background_jobs = 1;
+  }
+  uint64_t Space() {
+    uint64_t bytes = 0;
+    for (const std::string& name : Files(kTableFile)) {
+      uint64_t size = 0;
+      const std::string path = std::string(kName) + "/" + name;
+      if (file_system()->GetFileSize(path, IOOptions(), &size, nullptr).ok()) bytes += size;
+    }
+    return bytes;
+  }
+  static std::string Key(uint64_t n) { return "k" + std::to_string(10000 + n); }
+  // Makes a run of 600 keys in L6, and one of the same keys above it, of tables that end alike.
+  void MakeTwoRuns() {
+    options_.target_file_size_base = 2 << 10;
+    options_.disable_auto_compactions = true;
+    Open();
+    for (const char* value : {"old", "new"}) {
+      for (uint64_t n = 0; n < 600; n++) Put(Key(n), value + std::string(100, 'v'));
+      Flush();
+      CompactionOptions cut;
+      cut.output_file_size_limit = 2 << 10;
+      const int level = value[0] == 'o' ? 6 : 5;
+      ASSERT_TRUE(db()->CompactFiles(cut, {Files(kTableFile).back()}, level).ok());
+    }
+  }
+  // Overwrites 2000 keys of 100 bytes by 60 flushes of a fourteenth of them, and returns the
+  // space that the live data take.
+  uint64_t Overwrite() {
+    Random random(7);
+    for (uint64_t flush = 0; flush < 60; flush++) {
+      for (uint64_t i = 0; i < 143; i++) {
+        const uint64_t n = flush < 14 ? flush * 143 + i : random.Below(2002);
+        Put(Key(n * 7919 % 2002), random.Text(100));
+      }
+      Flush();
+      Settle();
+    }
+    const uint64_t peak = watch_->peak;
+    const uint64_t merges = watch_->merges;
+    const uint64_t largest = watch_->largest;
+    EXPECT_TRUE(CompactAll().ok());
     Settle();
-    Compare(nullptr, model_);
+    watch_->peak = peak;
+    watch_->merges = merges;
+    watch_->largest = largest;
+    return Space();
+  }
+
+  std::shared_ptr<MergeWatch> watch_;
+};
+
+TEST_F(SlicesTest, SpaceIsFreedWhileAMergeGoesOn) {
+  options_.target_file_size_base = 64 << 20;
+  Open();
+  uint64_t live = Overwrite();
+  const uint64_t whole = watch_->peak;
+  EXPECT_GT(whole, live * 3) << "inputs and outputs exist side by side";
+  EXPECT_GT(watch_->largest, live * 2);
+  ASSERT_TRUE(Close().ok());
+  ASSERT_TRUE(DestroyDB(kName, options_).ok());
+  watch_->peak = watch_->largest = watch_->merges = 0;
+  options_.target_file_size_base = 16 << 10;
+  Open();
+  live = Overwrite();
+  EXPECT_LT(watch_->peak, live * 5 / 2);
+  EXPECT_LT(watch_->largest, live * 3 / 4) << "a few target files";
+  EXPECT_LT(watch_->peak * 3, whole * 2);
+  EXPECT_GT(watch_->merges, 10u);
+}
+
+TEST_F(SlicesTest, ACallFreesSpaceAsItGoes) {
+  MakeTwoRuns();
+  const uint64_t before = Space();
+  watch_->peak = watch_->largest = watch_->merges = 0;
+  ASSERT_TRUE(CompactAll().ok());
+  EXPECT_EQ(Levels().substr(0, 11), "0,0,0,0,0,0");
+  EXPECT_GT(watch_->merges, 3u);
+  EXPECT_LT(watch_->peak, before + watch_->largest);
+  EXPECT_LT(watch_->largest, before / 5);
+}
+
+// The call ends after one, two, three ... steps; then the style goes on by itself.
+TEST_F(SlicesTest, AnySliceMayBeTheLast) {
+  for (int steps = 1; steps < 6; steps++) {
+    SCOPED_TRACE(steps);
+    MakeTwoRuns();
+    const std::string content = Scan();
+    const std::string levels = Levels();
+    watch_->cancelled = false;
+    watch_->merges_before_cancel = steps;
+    CompactRangeOptions call;
+    call.canceled = &watch_->cancelled;
+    EXPECT_TRUE(CompactAll(call).IsIncomplete());
+    EXPECT_NE(Levels(), levels);
+    EXPECT_NE(Levels().substr(0, 11), "0,0,0,0,0,0") << "newer files are left";
+    EXPECT_EQ(Scan(), content);
+    EXPECT_EQ(Get(Key(3)).substr(0, 3), "new");
+    EXPECT_EQ(Get(Key(197)).substr(0, 3), "new");
+    steps % 2 == 0 ? Reopen() : Kill();
+    ASSERT_TRUE(Close().ok());
+    options_.disable_auto_compactions = false;
+    Open();
+    Settle();
+    EXPECT_EQ(Levels().substr(0, 11), "0,0,0,0,0,0");
     EXPECT_EQ(Number("rocksdb.compaction-pending"), 0u);
-    ASSERT_TRUE(CompactAll().ok());
-    Compare(nullptr, model_);
+    EXPECT_EQ(Scan(), content);
     ASSERT_TRUE(Close().ok());
     ASSERT_TRUE(DestroyDB(kName, options_).ok());
   }

@@ -273,5 +273,145 @@ TEST_F(UniversalPickerTest, ACallMergesEverythingIntoTheLastLevel) {
   EXPECT_EQ(Step(Goal::kSink, 5), "L0: 2 1; to L0, bottommost");
 }
 
+// Runs with the same guards: each slice takes four target files, and a large merge has eight.
+class UniversalSlicesTest : public UniversalPickerTest {
+ protected:
+  UniversalSlicesTest() {
+    options_.target_file_size_base = 10;
+    options_.level0_file_num_compaction_trigger = 3;
+  }
+  static constexpr const char* kNewer = " L4: 21[a-b]20 22[c-d]20 23[e-f]20 24[g-h]20";
+  static constexpr const char* kOldest = " L6: 11[a-b]20 12[c-d]20 13[e-f]20 14[g-h]20";
+};
+
+TEST_F(UniversalSlicesTest, ALargeMergeIsDoneInSlices) {
+  rules_.max_size_amplification_percent = 100;
+  Draw(std::string("L0: 30[a-z]5") + kNewer + kOldest);
+  EXPECT_EQ(Pick(), "L4: 21; L6: 11; to L6, bottommost") << "L0 stays behind";
+  EXPECT_EQ(Reason(), CompactionReason::kUniversalSizeAmplification);
+  EXPECT_EQ(plan_->output.border_file_bytes, 2u);
+  EXPECT_EQ(plan_->output.grandparents.size(), 1u) << "the oldest run";
+  // Whatever the rules say by now, the merge is finished.
+  rules_.max_size_amplification_percent = 100000;
+  Draw("L4: 22[c-d]20 23[e-f]20 24[g-h]20 L6: 31[a-b]25 12[c-d]20 13[e-f]20 14[g-h]20");
+  EXPECT_EQ(Pick(), "L4: 22; L6: 12; to L6, bottommost");
+  Draw("L4: 24[g-h]20 L6: 31[a-b]25 32[c-d]25 33[e-f]25 14[g-h]20");
+  EXPECT_EQ(Pick(), "L4: 24; L6: 14; to L6, bottommost");
+  Draw("L6: 31[a-b]25 32[c-d]25 33[e-f]25 34[g-h]25");
+  EXPECT_EQ(Pick(), "none");
+  Draw("L4: 22[c-d]20 23[e-f]20 24[g-h]20 L6: 15[a-b]25 12[c-d]20 13[e-f]20 14[g-h]20");
+  EXPECT_EQ(Pick(), "none") << "nothing was begun";
+  Draw("L4: 24[g-h]15 L6: 31[a-b]25 32[c-d]25 33[e-f]25 14[g-h]20");
+  EXPECT_EQ(Pick(), "none") << "a merge leaves no such remainder";
+}
+
+TEST_F(UniversalSlicesTest, BusyRunsAreNotSliced) {
+  Draw("L4: 22[c-d]20* 23[e-f]20 24[g-h]20 L6: 31[a-b]25 12[c-d]20 13[e-f]20 14[g-h]20");
+  EXPECT_EQ(Pick(), "none");
+}
+
+TEST_F(UniversalSlicesTest, MergesOfFewFilesAndWithoutCutsAreDoneAtOnce) {
+  rules_.max_size_amplification_percent = 100;
+  options_.target_file_size_base = 30;
+  const std::string runs = std::string("L0: 30[a-z]5") + kNewer + kOldest;
+  Draw(runs);
+  EXPECT_EQ(Pick(), "L0: 30; L4: 21 22 23 24; L6: 11 12 13 14; to L6, bottommost");
+  options_.target_file_size_base = 10;
+  Draw(std::string("L0: 30[a-z]5 L4: 21[a-h]80") + kOldest);
+  EXPECT_EQ(Pick(), "L0: 30; L4: 21; L6: 11 12 13 14; to L6, bottommost");
+  Draw("L0: 30[a-z]90 L4: 21[a-b]20 22[c-d]20 L6: 11[a-b]20 12[c-d]20");
+  EXPECT_EQ(Pick(), "L0: 30; L4: 21 22; L6: 11 12; to L6, bottommost")
+      << "what would stay in L0 is most of it";
+}
+
+TEST_F(UniversalSlicesTest, SlicesGoAboveTheNextOlderRun) {
+  rules_.size_ratio = 10;
+  const std::string runs = "L2: 25[a-b]40 26[c-d]40 L3: 21[a-b]40 22[c-d]40 L6: 11[a-z]1000";
+  Draw("L0: 30[a-z]50 " + runs);
+  EXPECT_EQ(Pick(), "L2: 25; L3: 21; to L5");
+  EXPECT_EQ(Reason(), CompactionReason::kUniversalSizeRatio);
+  EXPECT_EQ(plan_->output.grandparents.size(), 1u) << "the oldest run";
+  Draw("L2: 26[c-d]20 L3: 22[c-d]20 L5: 31[a-b]30 L6: 11[a-z]1000");
+  EXPECT_EQ(Pick(), "L2: 26; L3: 22; to L5");
+  Draw("L0: 30[a-z]74 " + runs);
+  EXPECT_EQ(Pick(), "L0: 30; to L1") << "too much to stay in L0";
+  Draw("L0: 30[a-z]161 " + runs);
+  EXPECT_EQ(Pick(), "L0: 30; L2: 25 26; L3: 21 22; to L5") << "L0 has more than the levels";
+}
+
+TEST_F(UniversalSlicesTest, NewerRunsThatHavePiledUpGoFirst) {
+  options_.level0_slowdown_writes_trigger = 6;
+  const std::string rest = " L4: 24[g-h]20 L6: 31[a-b]25 14[g-h]20";
+  Draw("L0: 43[a-z]5 42[a-z]5" + rest);
+  EXPECT_EQ(Pick(), "L4: 24; L6: 14; to L6, bottommost");
+  Draw("L0: 43[a-z]5 42[a-z]5 41[a-z]5" + rest);
+  EXPECT_EQ(Pick(), "L0: 43 42 41; to L3");
+  options_.level0_slowdown_writes_trigger = 8;
+  EXPECT_EQ(Pick(), "L4: 24; L6: 14; to L6, bottommost");
+  options_.level0_slowdown_writes_trigger = 6;
+  Draw("L0: 43[a-z]5 42[a-z]50 41[a-z]500" + rest);
+  EXPECT_EQ(Pick(), "L4: 24; L6: 14; to L6, bottommost") << "none of them are similar";
+}
+
+TEST_F(UniversalSlicesTest, RunsSinkIfL0HasNoFreeLevel) {
+  Draw("L0: 30[a-z]5 L1: 25[a-b]40 L2: 21[a-b]80 22[c-d]80 L6: 11[a-b]500 12[c-d]500");
+  EXPECT_EQ(Pick(), "L2: 21 22; to L5, move");
+  Draw("L0: 30[a-z]5 L1: 25[a-b]40 L5: 21[a-b]80 22[c-d]80 L6: 11[a-b]500 12[c-d]500");
+  EXPECT_EQ(Pick(), "L1: 25; to L4, move");
+  Draw("L0: 30[a-z]5 L2: 25[a-b]40 L5: 21[a-b]80 22[c-d]80 L6: 11[a-b]500 12[c-d]500");
+  EXPECT_NE(Pick(), "L2: 25; to L4, move") << "there is room";
+  options_.target_file_size_base = 1000;
+  Draw("L0: 30[a-z]5 L1: 25[a-b]40 L2: 21[a-b]80 22[c-d]80 L6: 11[a-b]500 12[c-d]500");
+  EXPECT_NE(Pick(), "L2: 21 22; to L5, move") << "in small trees all is as in RocksDB";
+}
+
+TEST_F(UniversalSlicesTest, RipeLevelsAreMergedRatherThanTheNewestRuns) {
+  Draw(std::string("L0: 30[a-z]1 L3: 26[a-b]5") + kNewer + " L6: 11[a-b]90 12[c-d]16");
+  EXPECT_EQ(Pick(), "L3: 26; L4: 21; L6: 11; to L6, bottommost");
+  EXPECT_EQ(Reason(), CompactionReason::kUniversalSortedRunNum);
+  Draw(std::string("L0: 30[a-z]1 L3: 26[a-b]5") + kNewer + " L6: 11[a-b]90 12[c-d]20");
+  EXPECT_EQ(Pick(), "L0: 30; L3: 26; to L3");
+}
+
+TEST_F(UniversalSlicesTest, WhatIsDisjointMoves) {
+  rules_.max_size_amplification_percent = 50;
+  const std::string runs = "L0: 30[a-z]5 L4: 21[a-b]20 22[e-f]40 L6: 11[c-d]40 12[e-f]40";
+  Draw(runs);
+  EXPECT_EQ(Pick(), "L4: 21; to L6, move, bottommost");
+  options_.bottommost_compression = kZlibCompression;
+  EXPECT_EQ(Pick(), "L4: 21; to L6, bottommost") << "the last level is compressed otherwise";
+}
+
+TEST_F(UniversalSlicesTest, OldFilesAreRewrittenWithWhatTheyOverlap) {
+  options_.periodic_compaction_seconds = 100;
+  Draw(std::string("L0: 30[a-z]5") + kNewer + kOldest);
+  File(13)->times.created = 899;
+  EXPECT_EQ(Pick(), "L4: 23; L6: 13; to L6, bottommost");
+  EXPECT_EQ(Reason(), CompactionReason::kPeriodicCompaction);
+  File(13)->times.created = 0;
+  File(30)->times.created = 899;
+  EXPECT_EQ(Pick(), "L0: 30; to L3") << "large levels need not be rewritten for that";
+}
+
+TEST_F(UniversalSlicesTest, ACallMergesStepByStep) {
+  using Goal = Remainder::Goal;
+  Draw(std::string("L0: 30[a-z]5") + kNewer + kOldest);
+  EXPECT_EQ(Step(Goal::kSink, 40), "L0: 30; to L3");
+  EXPECT_EQ(Step(Goal::kSink, 30), "L4: 21; L6: 11; to L6, bottommost") << "L0 is newer";
+  Draw("L4: 22[c-d]20 23[e-f]20 24[g-h]20 L6: 31[a-b]25 12[c-d]20 13[e-f]20 14[g-h]20");
+  EXPECT_EQ(Step(Goal::kSink, 30), "L4: 22; L6: 12; to L6, bottommost");
+  EXPECT_EQ(Step(Goal::kSink, 20), "none");
+  EXPECT_FALSE(conflict_);
+  EXPECT_EQ(Step(Goal::kRewrite, 13), "L4: 22; L6: 12; to L6, bottommost");
+  Draw(kOldest);
+  EXPECT_EQ(Step(Goal::kRewrite, 40), "L6: 11 12; to L6, bottommost");
+  Draw("L4: 21[a-b]40 L6: 11[c-d]40 12[e-f]40");
+  EXPECT_EQ(Step(Goal::kSink, 40), "L4: 21; to L6, move, bottommost");
+  EXPECT_EQ(Step(Goal::kRewrite, 40), "L4: 21; to L6, bottommost");
+  Draw("L4: 21[a-b]40* L6: 11[a-b]40 12[e-f]40");
+  EXPECT_EQ(Step(Goal::kSink, 40), "none");
+  EXPECT_TRUE(conflict_);
+}
+
 }  // namespace
 }  // namespace varve

@@ -18,6 +18,8 @@
 //   batch | write                         changes in between are one batch
 //   sync                                  the next write is synced
 //   flush F | compact F | snapshot | release
+//   compact-steps F N                     CompactRange that is cancelled after N compactions
+//   levels F N                            so many levels must have tables
 //   want F K V | absent F K | check       what must be there, in order of keys; compares
 //   columns F K                           K, which is also wanted, must be an entity
 //   checksums                             VerifyChecksum
@@ -26,6 +28,7 @@
 
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdio>
 #include <iostream>
 #include <map>
@@ -52,6 +55,16 @@ inline std::string FromHex(const std::string& text) {
   }
   return bytes;
 }
+
+// Cancels a call after some compactions.
+struct StepCounter : kv::EventListener {
+  void OnCompactionCompleted(kv::DB* /*db*/, const kv::CompactionJobInfo& /*info*/) override {
+    if (--left == 0) cancelled = true;
+  }
+
+  std::atomic<int> left{0};
+  std::atomic<bool> cancelled{false};
+};
 
 class Driver {
  public:
@@ -109,6 +122,10 @@ class Driver {
       kv::CompactRangeOptions options;
       options.bottommost_level_compaction = kv::BottommostLevelCompaction::kForce;
       Note(db_->CompactRange(options, Family(w[1]), nullptr, nullptr), "compact");
+    } else if (verb == "compact-steps") {
+      CompactSteps(w[1], std::stoi(w[2]));
+    } else if (verb == "levels") {
+      CountLevels(w[1], std::stoul(w[2]));
     } else if (verb == "snapshot") {
       snapshots_.push_back(db_->GetSnapshot());
     } else if (verb == "release") {
@@ -136,6 +153,26 @@ class Driver {
     } else {
       problem_ = "unknown command " + verb;
     }
+  }
+
+  void CompactSteps(const std::string& family, int steps) {
+    steps_->left = steps;
+    steps_->cancelled = false;
+    kv::CompactRangeOptions options;
+    options.canceled = &steps_->cancelled;
+    const kv::Status s = db_->CompactRange(options, Family(family), nullptr, nullptr);
+    if (!s.IsIncomplete()) Note(s, "compact steps");
+  }
+
+  void CountLevels(const std::string& family, size_t wanted) {
+    size_t used = 0;
+    for (int level = 0; level < db_->NumberLevels(Family(family)); level++) {
+      std::string files;
+      db_->GetProperty(Family(family), "rocksdb.num-files-at-level" + std::to_string(level),
+                       &files);
+      used += files == "0" ? 0 : 1;
+    }
+    if (used != wanted) problem_ = std::to_string(used) + " levels have tables";
   }
 
   void Note(const kv::Status& s, const std::string& what) {
@@ -183,6 +220,7 @@ class Driver {
   void Open(const std::string& directory, bool read_only) {
     std::vector<kv::ColumnFamilyHandle*> opened;
     kv::DB* db = nullptr;
+    db_options_.listeners = {steps_};
     if (!fast_bytes_.empty()) {
       db_options_.db_paths = {{directory, std::stoull(fast_bytes_)}, {directory + "/slow", 0}};
     }
@@ -351,6 +389,7 @@ class Driver {
   static constexpr size_t kManyReads = 200;
 
   kv::DBOptions db_options_;
+  const std::shared_ptr<StepCounter> steps_ = std::make_shared<StepCounter>();
   std::string fast_bytes_;
   bool plain_ = false;
   bool has_prefixes_ = false;

@@ -4,6 +4,7 @@
 
 #include "varve/convenience.h"
 #include "varve/db.h"
+#include "varve/listener.h"
 #include "varve/options.h"
 #include "varve/slice_transform.h"
 #include "varve/table.h"

@@ -38,6 +38,7 @@ struct Blobs {
 struct Settings {
   size_t cache_bytes = size_t{4} << 30;
   size_t write_buffer = size_t{64} << 20;
+  size_t table_bytes = 0;        // at which tables below L0 are cut; 0: the library's default
   bool compacts = true;          // else flushed runs stay as they are, and writes never stall
   bool unordered = false;        // concurrent writes in no order
   bool small_levels = false;     // tables of 16 MiB, a first level of 64 MiB

@@ -167,6 +167,9 @@ class RocksDbEngine final : public Engine {
     set("create_if_missing", on);
     set("compression", settings.compresses ? kLz4 : 0);
     set("write_buffer_size", settings.write_buffer);
+    if (settings.table_bytes != 0) {
+      set("target_file_size_base", static_cast<uint64_t>(settings.table_bytes));
+    }
     if (!settings.compacts) {
       set("disable_auto_compactions", 1);
       set("level0_slowdown_writes_trigger", kNeverStalls);

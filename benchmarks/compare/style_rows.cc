@@ -3,7 +3,8 @@
 // Rows of compaction styles other than by levels: universal/..., which count what overwriting,
 // inserting and a merge of everything cost, and fifo/..., which keep tables of ascending keys. The
 // row plain has tables of another format.
-// Buffers and cache grow with n, so that trees of all scales have the same shape.
+// Buffers, tables and cache grow with n, so that trees of all scales have the same shape: tables
+// are as large as buffers, as they are by default.
 
 #include <algorithm>
 #include <chrono>
@@ -36,6 +37,7 @@ Settings SettingsOf(const Run& run, Style style) {
   Settings settings = run.settings();
   settings.style = style;
   settings.write_buffer = std::max(run.scale().n * kStyleBufferBytes, kSmallestBuffer);
+  if (style == Style::kUniversal) settings.table_bytes = settings.write_buffer;
   settings.cache_bytes = run.scale().n * kStyleCacheBytes;
   return settings;
 }

@@ -348,14 +348,14 @@ DbImpl::DbImpl(std::shared_ptr<Engine> engine, std::unique_ptr<Secondary> second
 void DbImpl::StartWork() {
   // Programs that read the LOG look for this line, which ends the list of options.
   LogHeader(engine_->context.info_log(), "DB pointer %p", static_cast<void*>(this));
-  Telling telling;
-  telling.statistics = [e = engine_.get()] { return DescribeStatistics(e); };
+  PeriodicStatistics statistics;
+  statistics.describe = [e = engine_.get()] { return DescribeStatistics(e); };
   if (statistics_handle_ != nullptr) {
-    telling.store = [this](uint64_t seconds, const StatisticsHistory::Counts& growth) {
-      return StoreNote(seconds, growth);
+    statistics.store = [this](uint64_t seconds, const StatisticsHistory::Counts& growth) {
+      return StoreStatisticsRecord(seconds, growth);
     };
   }
-  StartBackgroundWork(engine_.get(), this, std::move(telling));
+  StartBackgroundWork(engine_.get(), this, std::move(statistics));
   if (follower_ != nullptr) follower_->Start();
 }
 

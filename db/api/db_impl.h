@@ -374,8 +374,8 @@ class DbImpl final : public DB, public TransactionHost, public CopyHost, public 
   Status DropOne(ColumnFamilyHandle* handle);
 
   // Stores the growth of each ticker since the last call, as of `seconds` since 1970, in the column
-  // family of statistics (StatisticsNoter::Store).
-  Status StoreNote(uint64_t seconds, const StatisticsHistory::Counts& growth);
+  // family of statistics (StatisticsRecorder::Store).
+  Status StoreStatisticsRecord(uint64_t seconds, const StatisticsHistory::Counts& growth);
 
   const std::shared_ptr<Engine> engine_;
   std::unique_ptr<Secondary> secondary_;  // Null unless opened as a secondary or a follower.

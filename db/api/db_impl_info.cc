@@ -92,15 +92,15 @@ Status DbImpl::GetStatsHistory(uint64_t start_time, uint64_t end_time,
   }
   std::unique_ptr<Iterator> entries(NewIterator(ReadOptions(), statistics_handle_.get()));
   VARVE_RETURN_IF_ERROR(entries->status());
-  *stats_iterator = WalkNotes(std::move(entries), start_time, end_time);
+  *stats_iterator = WalkStatisticsRecords(std::move(entries), start_time, end_time);
   return Status::OK();
 } catch (...) {
   return CaughtException();
 }
 
-Status DbImpl::StoreNote(uint64_t seconds, const StatisticsHistory::Counts& growth) {
+Status DbImpl::StoreStatisticsRecord(uint64_t seconds, const StatisticsHistory::Counts& growth) {
   WriteBatch batch;
-  VARVE_RETURN_IF_ERROR(AddNote(seconds, growth, statistics_handle_.get(), &batch));
+  VARVE_RETURN_IF_ERROR(AddStatisticsRecord(seconds, growth, statistics_handle_.get(), &batch));
   // The write fails when writes stall, so that its job never waits; the growth is then part of the
   // next record. With low_pri it delays no write of the user.
   WriteOptions options;

@@ -47,9 +47,9 @@ bool ParseNumber(const Slice& text, uint64_t* number) {
 }
 
 // Iterates over the records in [start, end), in seconds; `entries` iterates over the whole family.
-class StoredNotes final : public StatsHistoryIterator {
+class StoredRecords final : public StatsHistoryIterator {
  public:
-  StoredNotes(std::unique_ptr<Iterator> entries, uint64_t start, uint64_t end)
+  StoredRecords(std::unique_ptr<Iterator> entries, uint64_t start, uint64_t end)
       : entries_(std::move(entries)), end_(end) {
     if (start > kLastTime) return;  // No key has more digits.
     entries_->Seek(TimeOf(start));
@@ -85,7 +85,7 @@ class StoredNotes final : public StatsHistoryIterator {
                        entries_->key().size() - kTimeDigits - 1);
       uint64_t growth = 0;
       if (!ParseNumber(entries_->value(), &growth)) {
-        status_ = Status::Corruption("statistics that were noted: no number", entries_->key());
+        status_ = Status::Corruption("record of statistics: no number", entries_->key());
         valid_ = false;
       }
       map_[name.ToString()] = growth;
@@ -103,8 +103,8 @@ class StoredNotes final : public StatsHistoryIterator {
 
 }  // namespace
 
-Status AddNote(uint64_t seconds, const std::vector<uint64_t>& growth, ColumnFamilyHandle* family,
-               WriteBatch* batch) {
+Status AddStatisticsRecord(uint64_t seconds, const std::vector<uint64_t>& growth,
+                           ColumnFamilyHandle* family, WriteBatch* batch) {
   const std::string version = std::to_string(kFormVersion);
   VARVE_RETURN_IF_ERROR(batch->Put(family, kFormVersionKey, version));
   VARVE_RETURN_IF_ERROR(batch->Put(family, kReadableByKey, version));
@@ -116,9 +116,9 @@ Status AddNote(uint64_t seconds, const std::vector<uint64_t>& growth, ColumnFami
   return Status::OK();
 }
 
-std::unique_ptr<StatsHistoryIterator> WalkNotes(std::unique_ptr<Iterator> entries, uint64_t start,
-                                                uint64_t end) {
-  return std::make_unique<StoredNotes>(std::move(entries), start, end);
+std::unique_ptr<StatsHistoryIterator> WalkStatisticsRecords(std::unique_ptr<Iterator> entries,
+                                                            uint64_t start, uint64_t end) {
+  return std::make_unique<StoredRecords>(std::move(entries), start, end);
 }
 
 }  // namespace varve

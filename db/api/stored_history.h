@@ -16,12 +16,12 @@
 namespace varve {
 
 // Adds a record to the batch; `growth` has one value for each ticker, by its number.
-Status AddNote(uint64_t seconds, const std::vector<uint64_t>& growth, ColumnFamilyHandle* family,
-               WriteBatch* batch);
+Status AddStatisticsRecord(uint64_t seconds, const std::vector<uint64_t>& growth,
+                           ColumnFamilyHandle* family, WriteBatch* batch);
 
 // Returns an iterator over the records of [start, end), in seconds since 1970; `entries` iterates
 // over the whole family.
-std::unique_ptr<StatsHistoryIterator> WalkNotes(std::unique_ptr<Iterator> entries, uint64_t start,
-                                                uint64_t end);
+std::unique_ptr<StatsHistoryIterator> WalkStatisticsRecords(std::unique_ptr<Iterator> entries,
+                                                            uint64_t start, uint64_t end);
 
 }  // namespace varve

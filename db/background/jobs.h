@@ -16,7 +16,7 @@
 #include "db/background/periodic_work.h"
 #include "db/background/scrubber.h"
 #include "db/background/space_reserve.h"
-#include "db/background/statistics_noter.h"
+#include "db/background/statistics_recorder.h"
 #include "db/background/work_pressure.h"
 
 namespace varve {
@@ -43,7 +43,7 @@ struct Jobs {
   ObsoleteFiles obsolete;
   FlushWork flush;
   CompactionWork compaction;
-  StatisticsNoter noter;
+  StatisticsRecorder recorder;
   PeriodicWork periodic;
   OptionsKeeper options_keeper;
   ErrorRecovery recovery;

@@ -25,7 +25,7 @@ void PeriodicWork::Start(std::function<std::string()> statistics) {
   statistics_ = std::move(statistics);
   told_micros_ = with_.context.MonotonicMicros();
   purged_micros_ = told_micros_;
-  noted_micros_ = told_micros_;
+  recorded_micros_ = told_micros_;
   archive_micros_ = told_micros_;
   ticks_.store(SharedTimer::Default().Add(this), std::memory_order_relaxed);
 }
@@ -54,14 +54,15 @@ uint64_t PeriodicWork::OnTime() noexcept {
   if (with_.lifecycle.shutting_down()) return wait;
   const uint64_t now = with_.context.MonotonicMicros();
   bool tell = false;
-  bool note = false;
+  bool record = false;
   size_t history_bytes = 0;
   {
     DbLock lock(&with_.state.mu);
     const DBOptions& options = *with_.dynamic.current();
     tell = Due(now, uint64_t{options.stats_dump_period_sec} * 1000 * 1000, &told_micros_, &wait);
-    note = with_.context.statistics() != nullptr &&
-           Due(now, uint64_t{options.stats_persist_period_sec} * kSecond, &noted_micros_, &wait);
+    record =
+        with_.context.statistics() != nullptr &&
+        Due(now, uint64_t{options.stats_persist_period_sec} * kSecond, &recorded_micros_, &wait);
     history_bytes = options.stats_history_buffer_size;
     if (Due(now, options.delete_obsolete_files_period_micros, &purged_micros_, &wait)) {
       // Runs as a job, since it calls listeners, which may take long and must not delay other
@@ -81,7 +82,7 @@ uint64_t PeriodicWork::OnTime() noexcept {
     wait = std::min(wait, aged);
   }
   if (tell) BestEffort([this] { TellStatistics(); });
-  if (note) BestEffort([this, history_bytes] { with_.noter.Note(history_bytes); });
+  if (record) BestEffort([this, history_bytes] { with_.recorder.Record(history_bytes); });
   return wait;
 }
 

@@ -14,7 +14,7 @@
 #include "db/background/compaction_work.h"
 #include "db/background/obsolete_files.h"
 #include "db/background/options_keeper.h"
-#include "db/background/statistics_noter.h"
+#include "db/background/statistics_recorder.h"
 #include "db/engine/context.h"
 #include "db/engine/db_state.h"
 #include "db/engine/dynamic_options.h"
@@ -36,7 +36,7 @@ class PeriodicWork final : public JobTimer, private SharedTimer::Client {
     ObsoleteFiles& obsolete;
     OptionsKeeper& options_keeper;
     CompactionWork& compaction;
-    StatisticsNoter& noter;
+    StatisticsRecorder& recorder;
   };
   explicit PeriodicWork(const Parts& parts) : with_(parts) {}
   ~PeriodicWork() override { Stop(); }
@@ -73,7 +73,7 @@ class PeriodicWork final : public JobTimer, private SharedTimer::Client {
   // Monotonic times at which each kind of work was last done. Set by Start, then used only by the
   // timer's thread.
   uint64_t told_micros_ = 0;
-  uint64_t noted_micros_ = 0;
+  uint64_t recorded_micros_ = 0;
   uint64_t purged_micros_ = 0;
   uint64_t archive_micros_ = 0;
 };

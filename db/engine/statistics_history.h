@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Stores how much the tickers of a database's statistics grew between notes, as far back as there
+// Stores how much the tickers of a database's statistics grew between records, as far back as there
 // is room.
 //
-// With DBOptions::persist_stats_to_disk notes go into a column family instead
-// (db/api/stored_history.h); then this only knows where the next note begins.
+// With DBOptions::persist_stats_to_disk records go into a column family instead
+// (db/api/stored_history.h); then this only knows where the next record begins.
 
 #include <cstddef>
 #include <cstdint>
@@ -21,7 +21,7 @@
 
 namespace varve {
 
-// Name of the column family with notes. If it exists, it is always opened with the database.
+// Name of the column family with records. If it exists, it is always opened with the database.
 inline constexpr char kStatisticsFamilyName[] = "___rocksdb_stats_history___";
 
 // Thread safety: all methods may be called from any thread. A call that throws has changed nothing.
@@ -30,20 +30,21 @@ class StatisticsHistory {
   // One value for each ticker.
   using Counts = std::vector<uint64_t>;
 
-  // Reads the counts from which the growth of the first note is computed.
+  // Reads the counts from which the growth of the first record is computed.
   void Begin(const Statistics& statistics);
-  // Notes the growth since the last note, and drops the oldest notes beyond `most_bytes`.
-  void Note(const Statistics& statistics, uint64_t seconds, size_t most_bytes);
-  // Returns the growth since the last note, for a caller that stores it elsewhere; the next note
-  // begins here.
+  // Makes a record of the growth since the last one, and drops the oldest records beyond
+  // `most_bytes`.
+  void Record(const Statistics& statistics, uint64_t seconds, size_t most_bytes);
+  // Returns the growth since the last record, for a caller that stores it elsewhere; the next
+  // record begins here.
   Counts Take(const Statistics& statistics);
-  // Adds growth that could not be stored to the next note.
+  // Adds growth that could not be stored, so that the next record includes it.
   void PutBack(const Counts& growth);
-  // Iterates over the notes of [start, end) in seconds.
+  // Iterates over the records of [start, end) in seconds.
   std::unique_ptr<StatsHistoryIterator> Walk(uint64_t start, uint64_t end) const;
 
  private:
-  struct Noted {
+  struct Entry {
     uint64_t seconds;
     Counts growth;
   };
@@ -54,9 +55,9 @@ class StatisticsHistory {
   Counts GrowthTo(const Counts& now) const VARVE_REQUIRES(mu_);
 
   mutable Mutex mu_{lock_ranks::kStatisticsHistory};
-  // The counts at which the next note begins.
+  // The counts at which the next record begins.
   Counts last_ VARVE_GUARDED_BY(mu_);
-  std::deque<Noted> notes_ VARVE_GUARDED_BY(mu_);  // Oldest first.
+  std::deque<Entry> records_ VARVE_GUARDED_BY(mu_);  // Oldest first.
 };
 
 }  // namespace varve

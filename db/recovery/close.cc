@@ -133,7 +133,7 @@ Status EndJobs(Engine* engine) {
   Jobs& jobs = *engine->jobs;
   jobs.scrubber.Stop();
   jobs.periodic.Stop();
-  jobs.noter.Stop();
+  jobs.recorder.Stop();
   const Status s = jobs.options_keeper.Stop();
   jobs.recovery.Stop();
   // The manager may be shared with other databases, and must not request flushes of this one any

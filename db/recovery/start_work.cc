@@ -11,7 +11,7 @@
 namespace varve {
 
 // The caller has its handles already, so user code that jobs call may use the database.
-void StartBackgroundWork(Engine* engine, DB* db, Telling telling) {
+void StartBackgroundWork(Engine* engine, DB* db, PeriodicStatistics statistics) {
   Engine& e = *engine;
   Jobs& jobs = *e.jobs;
   VARVE_ASSERT(e.state.commit != nullptr && e.admission != nullptr);
@@ -36,9 +36,9 @@ void StartBackgroundWork(Engine* engine, DB* db, Telling telling) {
     e.stalls.Tell();  // Reports the state that the opening found.
   }
   jobs.scrubber.Start();
-  if (telling.statistics == nullptr) return;
-  jobs.noter.Start(std::move(telling.store));
-  jobs.periodic.Start(std::move(telling.statistics));
+  if (statistics.describe == nullptr) return;
+  jobs.recorder.Start(std::move(statistics.store));
+  jobs.periodic.Start(std::move(statistics.describe));
 }
 
 }  // namespace varve

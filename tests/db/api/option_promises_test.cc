@@ -613,7 +613,7 @@ TEST_F(PeriodicWorkTest, ANoteThatCouldNotBeStoredIsInTheNext) {
   Jump(601);
   Set("stats_persist_period_sec", "600");
   ASSERT_TRUE(Eventually([&] {
-    return log_->text().find("a note of the statistics was not stored") != std::string::npos;
+    return log_->text().find("a record of the statistics was not stored") != std::string::npos;
   }));
   ASSERT_TRUE(db()->UnlockWAL().ok());
   EXPECT_THAT(written(), IsEmpty());

@@ -3,7 +3,7 @@
 // Storing a record writes to the database, for which the timer's thread must not wait, so it is
 // done by a job. At most one job runs at a time.
 
-#include "db/background/statistics_noter.h"
+#include "db/background/statistics_recorder.h"
 
 #include <utility>
 
@@ -14,7 +14,7 @@
 
 namespace varve {
 
-void StatisticsNoter::Start(Store store) {
+void StatisticsRecorder::Start(Store store) {
   store_ = std::move(store);
   // If an allocation fails, the first record has all counts so far.
   BestEffort([this] {
@@ -23,13 +23,13 @@ void StatisticsNoter::Start(Store store) {
 }
 
 // Makes a record in memory at once, as that is fast, or schedules the job.
-void StatisticsNoter::Note(size_t most_bytes) {
+void StatisticsRecorder::Record(size_t most_bytes) {
   const DbContext& context = with_.context;
   VARVE_ASSERT(context.statistics() != nullptr);
   if (store_ == nullptr) {
     int64_t seconds = 0;
     if (!context.clock()->GetCurrentTime(&seconds).ok() || seconds < 0) return;
-    with_.history.Note(*context.statistics(), static_cast<uint64_t>(seconds), most_bytes);
+    with_.history.Record(*context.statistics(), static_cast<uint64_t>(seconds), most_bytes);
     return;
   }
   DbLock lock(&with_.state.mu);
@@ -37,19 +37,19 @@ void StatisticsNoter::Note(size_t most_bytes) {
   handed_out_ = true;
   const Status s = Guarded([&] {
     Env* const env = context.env();
-    env->Schedule(&StatisticsNoter::RunJob, this, PoolOfShortJobs(env), this);
+    env->Schedule(&StatisticsRecorder::RunJob, this, PoolOfShortJobs(env), this);
   });
   if (!s.ok()) handed_out_ = false;  // the next record covers this time, too
 }
 
-void StatisticsNoter::RunJob(void* self) {
-  auto* const noter = static_cast<StatisticsNoter*>(self);
-  BestEffort([noter] { noter->StoreNote(); });
-  noter->EndJob();
+void StatisticsRecorder::RunJob(void* self) {
+  auto* const recorder = static_cast<StatisticsRecorder*>(self);
+  BestEffort([recorder] { recorder->StoreRecord(); });
+  recorder->EndJob();
 }
 
 // Growth that could not be stored is part of the next record.
-void StatisticsNoter::StoreNote() {
+void StatisticsRecorder::StoreRecord() {
   const DbContext& context = with_.context;
   int64_t seconds = 0;
   if (!context.clock()->GetCurrentTime(&seconds).ok() || seconds < 0) return;
@@ -58,16 +58,17 @@ void StatisticsNoter::StoreNote() {
   if (s.ok()) return;
   // The next record includes this growth.
   with_.history.PutBack(growth);
-  LogWarn(context.info_log(), "a note of the statistics was not stored: %s", s.ToString().c_str());
+  LogWarn(context.info_log(), "a record of the statistics was not stored: %s",
+          s.ToString().c_str());
 }
 
-void StatisticsNoter::EndJob() {
+void StatisticsRecorder::EndJob() {
   DbLock lock(&with_.state.mu);
   handed_out_ = false;
   with_.state.work.SignalAll();
 }
 
-void StatisticsNoter::Stop() {
+void StatisticsRecorder::Stop() {
   DbLock lock(&with_.state.mu);
   BestEffort([&] {
     with_.state.mu.AssertHeld();

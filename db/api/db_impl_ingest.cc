@@ -61,12 +61,14 @@ class IngestionHandle final : public FileIngestionHandle {
 }  // namespace
 
 Status DbImpl::IngestExternalFile(ColumnFamilyHandle* handle, const std::vector<std::string>& files,
-                                  const IngestExternalFileOptions& options) {
+                                  const IngestExternalFileOptions& options) try {
   IngestExternalFileArg arg;
   arg.column_family = handle;
   arg.external_files = files;
   arg.options = options;
   return IngestExternalFiles({arg});
+} catch (...) {
+  return CaughtException();
 }
 
 Status DbImpl::IngestExternalFiles(const std::vector<IngestExternalFileArg>& args) try {

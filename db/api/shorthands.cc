@@ -1,13 +1,47 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Implements the methods of DB that are not virtual and need more than one call.
+// Implements the methods of DB that are not virtual and need more than one call, or memory. What
+// they allocate themselves is allocated under a handler, like what their calls allocate.
 
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "varve/db.h"
 
+#include "util/base/caught_exception.h"
+
 namespace varve {
+
+Status DB::Get(const ReadOptions& options, ColumnFamilyHandle* column_family, const Slice& key,
+               std::string* value, std::string* timestamp) try {
+  if (value == nullptr) return Status::InvalidArgument("get: the place for the value is null");
+  PinnableSlice pinned(value);
+  Status s = Get(options, column_family, key, &pinned, timestamp);
+  if (s.ok() && pinned.IsPinned()) value->assign(pinned.data(), pinned.size());
+  return s;
+} catch (...) {
+  return CaughtException();
+}
+
+Status DB::PrepareFileIngestion(ColumnFamilyHandle* column_family,
+                                const std::vector<std::string>& external_files,
+                                const IngestExternalFileOptions& options,
+                                std::unique_ptr<FileIngestionHandle>* handle) try {
+  IngestExternalFileArg arg;
+  arg.column_family = column_family;
+  arg.external_files = external_files;
+  arg.options = options;
+  return PrepareFileIngestion({arg}, handle);
+} catch (...) {
+  return CaughtException();
+}
+
+Status DB::CommitFileIngestionHandle(FileIngestionHandle* handle) try {
+  return CommitFileIngestionHandles({handle});
+} catch (...) {
+  return CaughtException();
+}
 
 Status DB::GetApproximateSizes(ColumnFamilyHandle* column_family, const Range* ranges, int n,
                                uint64_t* sizes, SizeApproximationFlags include_flags) {

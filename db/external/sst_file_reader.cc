@@ -154,12 +154,14 @@ Iterator* SstFileReader::NewIterator(const ReadOptions& options) try {
   return NewErrorIterator(CaughtException());
 }
 
-Status SstFileReader::Get(const ReadOptions& options, const Slice& key, std::string* value) {
+Status SstFileReader::Get(const ReadOptions& options, const Slice& key, std::string* value) try {
   if (value == nullptr) return Status::InvalidArgument("get: the place for the value is null");
   PinnableSlice found(value);
   VARVE_RETURN_IF_ERROR(Get(options, key, &found));
   if (found.IsPinned()) value->assign(found.data(), found.size());
   return Status::OK();
+} catch (...) {
+  return CaughtException();
 }
 
 Status SstFileReader::Get(const ReadOptions& options, const Slice& key, PinnableSlice* value) try {

@@ -39,13 +39,15 @@ void DeleteAll(std::vector<ColumnFamilyHandle*>* handles) {
 }  // namespace
 
 Status TransactionDB::Open(const Options& options, const TransactionDBOptions& txn_db_options,
-                           const std::string& dbname, TransactionDB** dbptr) {
+                           const std::string& dbname, TransactionDB** dbptr) try {
   std::vector<ColumnFamilyHandle*> handles;
   Status s = Open(DBOptions(options), txn_db_options, dbname,
                   {ColumnFamilyDescriptor(kDefaultColumnFamilyName, ColumnFamilyOptions(options))},
                   &handles, dbptr);
   DeleteAll(&handles);  // The database has its own handle.
   return s;
+} catch (...) {
+  return CaughtException();
 }
 
 Status TransactionDB::Open(const DBOptions& db_options, const TransactionDBOptions& txn_db_options,

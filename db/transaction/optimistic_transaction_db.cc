@@ -64,13 +64,16 @@ Status OptimisticTransactionDB::Open(const Options& options, const std::string& 
 
 Status OptimisticTransactionDB::Open(const Options& options,
                                      const OptimisticTransactionDBOptions& occ_options,
-                                     const std::string& dbname, OptimisticTransactionDB** dbptr) {
+                                     const std::string& dbname,
+                                     OptimisticTransactionDB** dbptr) try {
   std::vector<ColumnFamilyHandle*> handles;
   Status s = Open(DBOptions(options), occ_options, dbname,
                   {ColumnFamilyDescriptor(kDefaultColumnFamilyName, ColumnFamilyOptions(options))},
                   &handles, dbptr);
   for (ColumnFamilyHandle* handle : handles) delete handle;  // The database has its own handle.
   return s;
+} catch (...) {
+  return CaughtException();
 }
 
 Status OptimisticTransactionDB::Open(const DBOptions& db_options, const std::string& dbname,

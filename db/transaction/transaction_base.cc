@@ -206,12 +206,14 @@ Status TransactionBase::PopSavePoint() {
 // ---- Reads ----
 
 Status TransactionBase::Get(const ReadOptions& options, ColumnFamilyHandle* family,
-                            const Slice& key, std::string* value) {
+                            const Slice& key, std::string* value) try {
   if (value == nullptr) return Status::InvalidArgument("get: the place for the value is null");
   PinnableSlice pinned(value);
   Status s = Get(options, family, key, &pinned);
   if (s.ok() && pinned.IsPinned()) value->assign(pinned.data(), pinned.size());
   return s;
+} catch (...) {
+  return CaughtException();
 }
 
 Status TransactionBase::Get(const ReadOptions& options, ColumnFamilyHandle* family,

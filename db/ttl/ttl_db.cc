@@ -93,11 +93,13 @@ Status TtlDb::CreateColumnFamilyWithTtl(const ColumnFamilyOptions& options, cons
 
 Status TtlDb::CreateColumnFamilies(const ColumnFamilyOptions& options,
                                    const std::vector<std::string>& names,
-                                   std::vector<ColumnFamilyHandle*>* handles) {
+                                   std::vector<ColumnFamilyHandle*>* handles) try {
   std::vector<ColumnFamilyDescriptor> families;
   families.reserve(names.size());
   for (const std::string& name : names) families.emplace_back(name, options);
   return CreateColumnFamilies(families, handles);
+} catch (...) {
+  return CaughtException();
 }
 
 Status TtlDb::CreateColumnFamilies(const std::vector<ColumnFamilyDescriptor>& families,

@@ -303,12 +303,7 @@ class VARVE_EXPORT DB {
     return Get(options, DefaultColumnFamily(), key, value, timestamp);
   }
   Status Get(const ReadOptions& options, ColumnFamilyHandle* column_family, const Slice& key,
-             std::string* value, std::string* timestamp) {
-    PinnableSlice pinned(value);
-    Status s = Get(options, column_family, key, &pinned, timestamp);
-    if (s.ok() && pinned.IsPinned()) value->assign(pinned.data(), pinned.size());
-    return s;
-  }
+             std::string* value, std::string* timestamp);
   Status Get(const ReadOptions& options, ColumnFamilyHandle* column_family, const Slice& key,
              std::string* value) {
     return Get(options, column_family, key, value, nullptr);
@@ -824,9 +819,9 @@ class VARVE_EXPORT DB {
   }
   virtual void GetAllColumnFamilyMetaData(std::vector<ColumnFamilyMetaData>* /*metadata*/) {}
 
-  // Adds files of SstFileWriter as tables that are newer than all earlier writes; writes beside the
-  // call are newer, and seen at once. Readers see all files or none, snapshots none; GetSnapshot
-  // waits.
+  // Adds files of SstFileWriter as tables, newer than all writes that ended before the call (with
+  // ingest_behind: older than all data); a write during it may be older or newer. Readers see all
+  // files or none, earlier snapshots none. GetSnapshot waits while the files are made visible.
   virtual Status IngestExternalFile(ColumnFamilyHandle* column_family,
                                     const std::vector<std::string>& external_files,
                                     const IngestExternalFileOptions& options) = 0;
@@ -849,21 +844,13 @@ class VARVE_EXPORT DB {
   Status PrepareFileIngestion(ColumnFamilyHandle* column_family,
                               const std::vector<std::string>& external_files,
                               const IngestExternalFileOptions& options,
-                              std::unique_ptr<FileIngestionHandle>* handle) {
-    IngestExternalFileArg arg;
-    arg.column_family = column_family;
-    arg.external_files = external_files;
-    arg.options = options;
-    return PrepareFileIngestion({arg}, handle);
-  }
+                              std::unique_ptr<FileIngestionHandle>* handle);
   // Second step: installs one or several handles, all or none (external_file.h says what is left).
   virtual Status CommitFileIngestionHandles(const std::vector<FileIngestionHandle*>& /*handles*/) {
     return Status::NotSupported("CommitFileIngestionHandles");
   }
   // Commits a single handle.
-  Status CommitFileIngestionHandle(FileIngestionHandle* handle) {
-    return CommitFileIngestionHandles({handle});
-  }
+  Status CommitFileIngestionHandle(FileIngestionHandle* handle);
 
   // Creates a family from tables of Checkpoint::ExportColumnFamily (checkpoint.h), atomically.
   // Exports must not overlap. *handle is set even if the OPTIONS file then cannot be written.

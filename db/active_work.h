@@ -12,8 +12,9 @@
 //              DB::Flush, waits for flushes: RefuseHeldUp(kFlush) finds the flush: Busy
 //
 // Work registers itself as ActiveWork of its thread. A call that is about to wait for work of some
-// kinds looks for active work of these kinds (RefuseHeldUp, if it returns a status; ThrowIfHeldUp
-// elsewhere). Both cost one load of a thread-local variable when there is none.
+// kinds looks for active work of these kinds (RefuseHeldUp, if it returns a status;
+// ThrowIfItWouldDeadlock elsewhere). Both cost one load of a thread-local variable when there is
+// none.
 //
 // Pieces of active work are objects on the stack, linked from the innermost one outwards. A thread
 // that does a part of another thread's work, such as a sub-compaction, takes over that list by its
@@ -153,9 +154,10 @@ inline Status RefuseHeldUp(const char* call, uint32_t kinds, const void* owner) 
   return active == nullptr ? Status::OK() : HeldUp(call, active->what());
 }
 
-// Like RefuseHeldUp, for calls without a status: throws RefusedCall, which the API turns into a
-// status.
-inline void ThrowIfHeldUp(const char* call, uint32_t kinds, const void* owner) {
+// Like RefuseHeldUp, for functions that return no status: throws RefusedCall with the error. A
+// public call that returns a status catches it and returns the error (CaughtException); one that
+// returns none, such as BackupEngine's GetCorruptedBackups, lets it through to its caller.
+inline void ThrowIfItWouldDeadlock(const char* call, uint32_t kinds, const void* owner) {
   Status s = RefuseHeldUp(call, kinds, owner);
   if (!s.ok()) throw RefusedCall{std::move(s)};
 }

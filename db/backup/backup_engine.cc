@@ -5,8 +5,9 @@
 // StopBackup takes no lock, as it must interrupt a call that holds it. A restore also shares the
 // mutexes of the alternate directories' stores, in the order of their addresses. The mutexes are
 // held during I/O, possibly for minutes. A progress callback that calls the same engine would
-// deadlock; ActiveEngineCall refuses such calls with Busy. Listeners are notified after the mutexes
-// are released, and may call the engine.
+// deadlock: such a call returns Busy (ActiveEngineCall::Refuse) or, if it returns no status, throws
+// RefusedCall (ThrowIfItWouldDeadlock). Listeners are notified after the mutexes are released, and
+// may call the engine.
 
 #include "varve/utilities/backup_engine.h"
 
@@ -111,7 +112,7 @@ class ReadCalls : public Base, public HasStore {
   }
   void GetBackupInfo(std::vector<BackupInfo>* infos, bool details) const override {
     if (infos == nullptr) return;
-    ThrowIfHeldUp("GetBackupInfo", ActiveWork::kCall, &guarded_);
+    ThrowIfItWouldDeadlock("GetBackupInfo", ActiveWork::kCall, &guarded_);
     const std::shared_lock lock(guarded_.mutex);
     infos->clear();
     for (const auto& [id, meta] : catalog().valid()) {
@@ -121,7 +122,7 @@ class ReadCalls : public Base, public HasStore {
   }
   void GetCorruptedBackups(std::vector<BackupID>* ids) const override {
     if (ids == nullptr) return;
-    ThrowIfHeldUp("GetCorruptedBackups", ActiveWork::kCall, &guarded_);
+    ThrowIfItWouldDeadlock("GetCorruptedBackups", ActiveWork::kCall, &guarded_);
     const std::shared_lock lock(guarded_.mutex);
     ids->clear();
     for (const auto& [id, invalid] : catalog().invalid()) ids->push_back(id);

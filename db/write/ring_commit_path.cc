@@ -66,7 +66,7 @@ uint64_t MicrosLeft(std::chrono::steady_clock::time_point began, uint64_t micros
 
 // Throws if the thread holds something that others in the path may wait for.
 void CheckMayEnter(const CommitPath* path) {
-  ThrowIfHeldUp("call", kHoldsUp, path);
+  ThrowIfItWouldDeadlock("call", kHoldsUp, path);
   if (Status s = RefuseUnderDbMutex("call"); !s.ok()) throw RefusedCall{std::move(s)};
 }
 

@@ -299,11 +299,14 @@ class VARVE_EXPORT BackupEngineReadOnlyBase {
   // backup is not valid.
   virtual Status GetBackupInfo(BackupID backup_id, BackupInfo* backup_info,
                                bool include_file_details = false) const = 0;
-  // Gets all valid backups, ordered by id.
+  // Gets all valid backups, ordered by id. If CreateBackupOptions::progress_callback of a call of
+  // the same engine calls it, which would deadlock, it throws, as it returns no status. The
+  // exception is no std::exception; if it leaves the callback, that call fails with Busy. Also
+  // throws std::bad_alloc.
   virtual void GetBackupInfo(std::vector<BackupInfo>* backup_infos,
                              bool include_file_details = false) const = 0;
   // Gets the ids of backups whose list of files cannot be parsed, or that lack a file.
-  // GetBackupInfo returns the reason.
+  // GetBackupInfo returns the reason. Throws as the GetBackupInfo above does.
   virtual void GetCorruptedBackups(std::vector<BackupID>* corrupt_backup_ids) const = 0;
 
   // Restores the database in db_dir to its state at the time of the backup. Its logs go to wal_dir,

@@ -32,7 +32,7 @@ struct ChangeStreamOptions {
   bool durable_only = false;
 
   // Limits of a new position: of the bytes of logs retained only for it, and of the seconds without
-  // an Acknowledge. When one is exceeded, the position expires. 0: no limit.
+  // an Acknowledge while any are. When one is exceeded, the position expires. 0: no limit.
   uint64_t max_retained_bytes = uint64_t{8} << 30;
   uint64_t max_idle_seconds = 0;
 };

@@ -291,8 +291,10 @@ VARVE_C_API size_t rocksdb_merge_operands_count(const rocksdb_merge_operands_t* 
 VARVE_C_API const char* rocksdb_merge_operands_value(const rocksdb_merge_operands_t* operands,
                                                      size_t index, size_t* size);
 
-// Returns 0 if the key is surely absent. Does no I/O. If value_found is given and set to 1, *value
-// is a malloc'ed copy of the value.
+// Return 0 if the key is surely absent, else 1, also after an error. Do no I/O. *value_found (may
+// be null) becomes 1 if the value is in memory or the key is surely absent; then *value, unless
+// null, is a malloc'ed copy of *val_len bytes, empty for an absent key, to be freed. Else *value is
+// not set. A timestamp of length 0 means none.
 VARVE_C_API unsigned char rocksdb_key_may_exist(rocksdb_t* db, const rocksdb_readoptions_t* options,
                                                 const char* key, size_t key_len, char** value,
                                                 size_t* val_len, const char* timestamp,

@@ -4,9 +4,9 @@
 // CopyPlan: a backup of an open database as a list of objects, for programs that keep backups in an
 // object store and upload the bytes themselves. RocksDB has no such class.
 //
-// A plan is a directory beside the database, of hard links where the file system has them. It keeps
-// the files of one moment while the database goes on, needs no open database, and survives the
-// process. So a program
+// A plan is a directory, best on the database's file system, so that tables are linked and not
+// copied. It keeps the files of one moment while the database goes on, needs no open database, and
+// survives the process. So a program
 //
 //   1. reads all catalogs that the store has (objects "meta/<id>"), and makes a plan with them
 //      (Make): what they name is not uploaded again;
@@ -99,17 +99,18 @@ struct CopyPlanOptions {
 // called concurrently.
 class VARVE_EXPORT CopyPlan {
  public:
-  // Makes a plan of a database in a directory that does not exist, whose parent does; until it is
-  // complete and durable it is `<plan_dir>.tmp`; what a crash leaves there is removed by the next
-  // call with the same name. Tables are linked, or copied where that is impossible; logs are
-  // copied. A new table without a checksum in the MANIFEST (DBOptions' file_checksum_gen_factory)
-  // is read to compute one. Writes, flushes and compactions go on meanwhile. `*plan` is null after
-  // an error.
+  // Makes a plan of `db` in the new directory `plan_dir`, whose parent must exist. Until the plan
+  // is complete and durable, the directory is `<plan_dir>.tmp`. What a crash leaves there is
+  // removed by the next Make with the same `plan_dir`. Tables are linked, or copied where that is
+  // impossible; logs are copied. A new table without a checksum in the MANIFEST (DBOptions'
+  // file_checksum_gen_factory) is read to compute one. Writes, flushes and compactions go on
+  // meanwhile. `*plan` is null after an error.
   //
-  // InvalidArgument: the directory exists; app_metadata is too long; a name is that of no catalog;
-  // the id is a previous one's. Corruption: a catalog is damaged, two of them contradict each
-  // other, or one contradicts the database's MANIFEST. NotSupported: a catalog is of a later
-  // version; or the database is not one of this library.
+  // InvalidArgument: the directory exists; app_metadata is too long; a name in `previous` is not
+  // "meta/<id>"; the id is a previous one's; max_background_operations is less than 1. Busy:
+  // another call is making a plan in `plan_dir`. Corruption: a catalog is damaged, two of them
+  // contradict each other, or one contradicts the database's MANIFEST. NotSupported: a catalog is
+  // of a later version; or the database is not one of this library.
   static Status Make(const CopyPlanOptions& options, DB* db, const std::string& plan_dir,
                      std::unique_ptr<CopyPlan>* plan);
 
@@ -118,8 +119,8 @@ class VARVE_EXPORT CopyPlan {
   static Status Open(Env* env, const std::string& plan_dir, std::unique_ptr<CopyPlan>* plan);
 
   // Deletes the directory of a plan, even of a damaged one, or what an interrupted Discard has left
-  // of it. NotFound: there is none. InvalidArgument: the directory is not a plan's, or holds a file
-  // that no plan has; nothing is deleted then.
+  // of it. A null `env` means the default one. NotFound: there is none. InvalidArgument: the
+  // directory is not a plan's, or holds a file that no plan has; nothing is deleted then.
   static Status Discard(Env* env, const std::string& plan_dir);
 
   virtual ~CopyPlan() = default;

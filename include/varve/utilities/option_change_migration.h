@@ -13,10 +13,13 @@
 
 namespace varve {
 
-// Compacts the tables of each column family that has tables in levels that the new options do not
-// allow into levels that they allow. This may rewrite the whole family. Other families are not
-// changed. The new options are not stored: the next opening sets them. Varve itself does not need
-// this to open a database with another compaction style or number of levels (see
+// If a column family has tables in levels that the new options do not have, compacts the family
+// into levels that they have. This may rewrite the whole family. Other families are not changed.
+// This form is for a database with the default family alone: if there are others, it returns
+// InvalidArgument.
+//
+// The new options are not stored: the next opening sets them. Varve itself does not need this to
+// open a database with another compaction style or number of levels (see
 // ColumnFamilyOptions::num_levels); RocksDB refuses to open a database with tables in deeper
 // levels. If the new options allow only L0, a compacted family is one table. If their style is
 // FIFO, the next opening drops the oldest tables if the total size exceeds the limit of FIFO
@@ -29,8 +32,8 @@ namespace varve {
 VARVE_EXPORT Status OptionChangeMigration(const std::string& dbname, const Options& old_opts,
                                           const Options& new_opts);
 
-// Does the same for all families of a database. Returns InvalidArgument, and changes nothing,
-// unless both lists have the same names in the same order.
+// Does the same for a database with any column families. Both lists must name all of them, in the
+// same order; otherwise returns InvalidArgument, and changes nothing.
 VARVE_EXPORT Status OptionChangeMigration(const std::string& dbname, const DBOptions& old_db_opts,
                                           const std::vector<ColumnFamilyDescriptor>& old_cf_descs,
                                           const DBOptions& new_db_opts,

@@ -28,10 +28,10 @@ namespace varve {
 // An ordered set of entries of a memtable, to which entries are added and from which none is ever
 // removed.
 //
-// Thread safety: Insert and all reads may run in any number of threads at once. Reads write only
-// what other threads need not see: the lock of CopyLocked, and the order of a leaf's slots when one
-// is copied. README.md has the argument. Lifetime: entries and nodes lie in the arena, which
-// outlives the list, and never move.
+// Thread safety: Insert and all reads may run in any number of threads at once. Reads add and
+// change no entries. They may write to a leaf: CopyLocked takes its lock, and the other copies may
+// store the slots in sorted order. README.md has the argument. Lifetime: entries and nodes lie in
+// the arena, which outlives the list, and never move.
 class BlockedSkipList {
  public:
   class Node;
@@ -55,7 +55,7 @@ class BlockedSkipList {
   struct Addition {
     Target target;
     ArenaOffset offset;
-    size_t value_bytes;
+    size_t value_bytes;  // size of the value, for totals()
   };
   // Most entries of one call of Insert.
   static constexpr size_t kTogether = 16;
@@ -99,7 +99,7 @@ class BlockedSkipList {
   // Throws std::bad_alloc, or what the comparator does, with nothing changed.
   bool Insert(const Target& target, ArenaOffset offset, size_t value_bytes);
   // Links up to kTogether entries. Requires that their trailers all differ and that they are
-  // ordered by key prefix. Their searches wait for memory together, and they are counted once. The
+  // ordered by key prefix. Their cache misses overlap, and totals() is updated once for all. The
   // linked ones are always a prefix of them, of length *linked. Returns kThrew, with the exception
   // in *thrown, if linking an entry threw. An exception of the searches before that leaves this
   // call, with nothing linked and *linked 0.
@@ -152,7 +152,7 @@ class BlockedSkipList {
 
   // Estimates the number of entries before the first one of `user_key`.
   [[nodiscard]] uint64_t EstimateRank(const Slice& user_key) const;
-  // Statistics; they publish nothing.
+  // Returns statistics, which are read relaxed: they order no other memory access.
   [[nodiscard]] EntryTotals totals() const { return alone_counts_.Plus(shared_counts_); }
 
  private:

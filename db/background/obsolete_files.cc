@@ -244,8 +244,12 @@ void ObsoleteFiles::ExpirePositions() {
   const bool any =
       with_.state.positions.Expire(versions.min_log_number_to_keep(), with_.state.logs->List(),
                                    versions.last_sequence(), static_cast<uint64_t>(now));
-  if (any) with_.state.updates.Notify();
-  if (any && listening_) PurgeSoon();
+  if (!any) return;
+  // Streams that wait for changes must learn of it.
+  with_.state.updates.Notify();
+  // A purge job stores and reports the expiry (TellExpired). None may be scheduled before
+  // StartListening, which is followed by a purge of its own.
+  if (listening_) PurgeSoon();
 }
 
 // If its expiry cannot be stored, a position expires again in the next opening.

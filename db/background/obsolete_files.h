@@ -130,7 +130,8 @@ class ObsoleteFiles final : public FilePurger {
   // Deletes the oldest files in `lost` beyond its limits, except those in `brought`.
   void TrimLost(const std::string& lost, const std::vector<std::string>& brought);
 
-  // Expires named positions of change streams that exceed their limits.
+  // Expires named positions of change streams that keep more log bytes than max_bytes, or keep any
+  // and have been idle longer than max_seconds; logs no longer stay for them.
   void ExpirePositions() VARVE_REQUIRES(kDbMutex);
   // Stores and reports the expired positions. Releases the mutex meanwhile.
   void TellExpired() VARVE_REQUIRES(kDbMutex);

@@ -121,8 +121,8 @@ void StallControl::Update() {
   });
 }
 
-// The condition is one family's; what the passes over all families add up is in `all` and in the
-// counts.
+// Sets the family's own condition; adds what concerns all families to *all and to the counters
+// (stopped_families_, delayed_families_).
 void StallControl::JudgeFamily(ColumnFamily* family, Judged* all) {
   const StallInput input = StallInputOf(*family);
   const auto options = family->options();
@@ -141,7 +141,8 @@ void StallControl::JudgeFamily(ColumnFamily* family, Judged* all) {
     all->debt = std::max(all->debt, input.pending_compaction_bytes);
     all->near_stop |= verdict.near_stop;
   }
-  // Only the words need memory; counts and conditions do not.
+  // Only the texts and events for users need memory. Without it they are left out; conditions and
+  // counts are right all the same.
   BestEffort([&] {
     mu_->AssertHeld();
     DescribeVerdict(*family, verdict, input, &all->changes);
@@ -162,8 +163,8 @@ void StallControl::AdjustPace(const Judged& all, bool stopped_before) {
   last_debt_bytes_ = all.debt;
 }
 
-// Describes a stall for users. The stall is in force without the description, if memory for that is
-// out.
+// Adds to the reason of the stall and, if the family's condition changes, to the events for
+// listeners. Throws std::bad_alloc; the stall is in force all the same.
 void StallControl::DescribeVerdict(const ColumnFamily& family, const StallVerdict& verdict,
                                    const StallInput& input, std::vector<WriteStallInfo>* changes) {
   const bool stops = verdict.condition == WriteStallCondition::kStopped;
@@ -190,7 +191,7 @@ void StallControl::CountVerdict(ColumnFamily* family, const StallVerdict& verdic
   family->stall_counts.Count(verdict.condition, verdict.cause, compacting_l0);
 }
 
-// Returns at once if another thread is telling, which will find this news as well.
+// Returns at once if another thread is calling listeners: it takes this news from untold_ as well.
 void StallControl::Tell() {
   if (telling_) return;  // that thread checks again
   telling_ = true;

@@ -36,9 +36,11 @@ namespace varve {
 // unique. The file may be a hard link to a user's file, so leftovers are only unlinked and never
 // written to.
 struct StagedTable {
-  std::string source;                          // The user's path.
-  const PreparedFileInfo* prepared = nullptr;  // Given by the caller; null: read the bounds.
-  std::string path;                            // Current path; empty once committed.
+  std::string source;  // The user's path.
+  // Borrowed from the caller while the table is described, null afterwards. Null during that: the
+  // bounds are read from the table.
+  const PreparedFileInfo* prepared = nullptr;
+  std::string path;  // Current path; empty once committed.
   // The table's entry for the MANIFEST. Until the commit, its bounds have sequence number 0.
   NewFile file;
   bool moves = false;           // The source is deleted after the commit.

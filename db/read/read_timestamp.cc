@@ -29,8 +29,8 @@ Status CheckSize(const char* option, const Slice& timestamp, size_t size,
 
 }  // namespace
 
-// A read below full_history_ts_low is refused: compactions may have dropped what it would have to
-// show, so that its answer would be neither old nor new.
+// A read below full_history_ts_low is refused: compactions may have dropped versions that it would
+// have to return, so its answer might be the state of no moment.
 Status CheckAnyReadTimestamp(const ReadOptions& options, const SuperVersion& super_version,
                              const std::string& family) {
   const InternalKeyComparator& icmp = *super_version.version().icmp();

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // A compaction learns that a value is garbage when it meets a newer entry of the key. So there is
-// garbage that is counted, in the blob files' states, and garbage that is not known yet. Tables of
-// L0 and the levels beneath hold at least as many keys as the largest of them, so no more than the
-// rest of what they refer to is hidden. (What deeper levels hide is bounded by the ratio of their
-// sizes.)
+// garbage that is counted, in the blob files' states, and garbage that is not known yet. Each table
+// of L0, and all deeper levels together, is taken as one part of the tree. The tree has at least as
+// many keys as its largest part, so at most the values that the other parts refer to are hidden
+// garbage. (What the deeper levels hide of each other is bounded by the ratio of their sizes.)
 //
 // 1. While both together exceed the limit, and what is known alone does not, L0 is compacted, which
 //    costs only tables, and shows the garbage.
@@ -14,7 +14,7 @@
 //    the values anew that they meet there, and the tables that refer to the first victim of
 //    which some can be compacted are compacted for its sake.
 //
-// Each victim takes its garbage along, so this ends.
+// When a victim's values have been rewritten the file goes, and its garbage with it, so this ends.
 
 #include "db/version/blob_victims.h"
 
@@ -104,8 +104,11 @@ std::vector<Candidate> Candidates(const Version& version, size_t eligible) {
 
 // Adds the tables that may refer to the file and that can be compacted for its sake.
 void AddTables(const Version& version, uint64_t blob_file, std::vector<DueFile>* tables) {
+  // The leveled picker, which alone uses the list, compacts tables of L0 into a deeper level. Where
+  // L0 is the only level there is none.
+  if (version.usable_levels() <= 1) return;
   const int levels = std::min(version.non_empty_levels(), version.usable_levels());
-  for (int level = version.usable_levels() > 1 ? 0 : 1; level < levels; level++) {
+  for (int level = 0; level < levels; level++) {
     const LevelFiles& files = version.level(level);
     for (size_t i = 0; i < files.size(); i++) {
       if (files[i]->notes.being_compacted || !MayReferTo(*files[i], blob_file)) continue;

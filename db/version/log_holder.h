@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// LogHolder: an object that needs logs to stay for another reason than memtables.
+// LogHolder: an object that needs logs to stay for another reason than memtables, such as prepared
+// transactions (PreparedSections).
 
 #include <cstdint>
 #include <map>
@@ -15,8 +16,8 @@ class LogHolder {
   using FamilyLogs = std::map<uint32_t, uint64_t>;
 
   virtual ~LogHolder() = default;
-  // Returns the oldest log that must stay for this holder, given the families; UINT64_MAX if none
-  // must.
+  // Returns the oldest log that must stay for this holder; UINT64_MAX if none must. `families` lets
+  // the holder see which of its updates are in tables already; dropped families are not in it.
   virtual uint64_t OldestLogHeld(const FamilyLogs& families) const = 0;
 };
 

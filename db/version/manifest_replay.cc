@@ -95,9 +95,9 @@ Status ManifestReplay::Take(const Slice& record, uint64_t offset) {
   return s.ok() ? TakeRecord(std::move(edit)) : Bad(s.ToString());
 }
 
-// Takes all records up to the end, or to the point. Only then it judges damage: a torn tail is what
-// a crash leaves, and is cut off silently; anything else is Corruption (invariant 1). With a point
-// the rest of the file does not matter.
+// Takes all records up to the end of the file, or of the point (GoBackTo). Only then it judges
+// damage: a torn tail is what a crash leaves, and is cut off silently; anything else is Corruption
+// (invariant 1). With a point the rest of the file does not matter.
 Status ManifestReplay::Read(FileSystem* fs, const FileOptions& file_options) {
   VARVE_RETURN_IF_ERROR(Begin());
   std::unique_ptr<SequentialFileReader> file;
@@ -220,8 +220,8 @@ void ManifestReplay::NoteTables(const VersionEdit& edit, Family* family) {
   }
 }
 
-// Tables that a point leaves out may refer to a blob file that no table here refers to. It stays
-// unexplained then, as those tables do.
+// Tables that a point (GoBackTo) leaves out may refer to a blob file that no table here refers to.
+// It stays unexplained then, as those tables do: the purge neither deletes nor counts it as gone.
 void ManifestReplay::NoteUnreferenced(const VersionBuilder& built) {
   if (point_ != nullptr) return;
   for (const FileRef& file : built.blobs().rejected()) {
@@ -302,8 +302,8 @@ Status ManifestReplay::Apply(const VersionEdit& edit) {
   return ApplyUnlessRefused(edit, &family);
 }
 
-// Applies an edit without its changes of files if it comes after the family's end in the point, and
-// without the files that the point leaves out. Numbers of logs and the like count in any case.
+// With GoBackTo, changes of files after the point, and the files that it leaves out, are not
+// applied; numbers of logs and the like are.
 Status ManifestReplay::ApplyUpToPoint(VersionEdit edit, Family* family) {
   if (!point_->Reaches(edit.column_family, record_offset_)) {
     edit.deleted_files.clear();

@@ -76,8 +76,8 @@ class ManifestReplay {
   // a MANIFEST may name many that are long gone.
   void TellGoneAmong(const std::set<uint64_t>* tables) { present_ = tables; }
 
-  // Applies no more than `point`, which is borrowed, allows. Later records are not treated as
-  // damage.
+  // Applies no more than `point`, an earlier state of the database, allows. `point` is borrowed.
+  // Damage after it is ignored.
   void GoBackTo(const ManifestPoint* point) { point_ = point; }
 
   // Continues an earlier replay: known families keep their comparators, and the metadata of
@@ -149,7 +149,7 @@ class ManifestReplay {
   const std::vector<FamilyToOpen>* const wanted_;
   const std::shared_ptr<ObsoleteFileQueue> queue_;
   const std::set<uint64_t>* present_ = nullptr;
-  const ManifestPoint* point_ = nullptr;
+  const ManifestPoint* point_ = nullptr;  // set by GoBackTo
   // Families that were added and not dropped.
   std::map<uint32_t, Family> families_;
   std::map<uint32_t, std::shared_ptr<FamilyVersions>> before_;

@@ -187,7 +187,7 @@ class EditDecoder {
   const char* Field(uint32_t tag);
   const char* FileField(uint32_t tag);
   const char* FamilyField(uint32_t tag);
-  const char* OldFormatField(uint32_t tag);
+  const char* OtherField(uint32_t tag);
   const char* NumbersField(uint32_t tag);
   const char* File(uint32_t tag);
   const char* CustomFields(NewFile* file);
@@ -273,7 +273,7 @@ const char* EditDecoder::Field(uint32_t tag) {
       return whole ? nullptr : "change position";
     }
     default:
-      return OldFormatField(tag);
+      return OtherField(tag);
   }
 }
 
@@ -347,8 +347,9 @@ const char* EditDecoder::NumbersField(uint32_t tag) {
   return numbers.ok() ? nullptr : "numbers of files";
 }
 
-// Handles tags older than the rule that ignorable ones have a length, and the rule itself.
-const char* EditDecoder::OldFormatField(uint32_t tag) {
+// Decodes blob files, obsolete tags, and tags that this version does not know (see the head of this
+// file).
+const char* EditDecoder::OtherField(uint32_t tag) {
   switch (tag) {
     case kTagBlobFileAddition:
     case kTagBlobFileAdditionOld:

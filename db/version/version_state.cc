@@ -3,12 +3,17 @@
 // Writes a whole state as records of a fresh MANIFEST:
 //
 //      db id
-//      family 0: header (comparator)           state (logs, files, blob files) ...
-//      family 3: header (name, comparator)     state ...
-//      totals (counters, gone tables, positions)
+//      family 0   header   comparator, persist_timestamps, merge operator
+//                 state    log, full_history_ts_low, last sequence number, blob files, tables;
+//                          family 0 alone: min_log_to_keep
+//                 state    the same, and more tables ...
+//      family 3   header   the same, and the family's name
+//                 state    ...
+//      totals     next file number, largest id of a family, last sequence number, gone tables,
+//                 unread logs, TTL clock, positions of change streams
 //
-// Large families take several records, each with a part of their files. Totals come last, so a
-// MANIFEST without them is known to be cut.
+// What has no value is left out. Large families take several state records, each with a part of
+// their tables. Totals come last, so a MANIFEST without them is known to be cut.
 
 #include "db/version/version_state.h"
 
@@ -45,8 +50,8 @@ Status VersionState::EncodeTo(std::vector<std::string>* records) const {
     VersionEdit header;
     header.column_family = family.id;
     header.family.comparator = family.comparator_name;
-    // May be wrong for a family that was not opened, but such a set is read-only and writes
-    // nothing.
+    // persist_timestamps may be wrong for a family that was not opened, but then the VersionSet is
+    // read-only and writes no MANIFEST.
     if (timestamp_size != 0) header.family.persist_timestamps = family.persist_timestamps;
     if (family.id != 0) header.family.added = family.name;
     if (!one.merge_operator.empty()) header.family.merge_operator = one.merge_operator;
@@ -58,6 +63,8 @@ Status VersionState::EncodeTo(std::vector<std::string>* records) const {
     if (!one.full_history_ts_low.empty()) {
       state.family.full_history_ts_low = one.full_history_ts_low;
     }
+    // Repeated in the totals. RocksDB writes it in the records of families, too, and readers take
+    // the largest.
     state.numbers.last_sequence = last_sequence;
     // Blob files come in the same edit as the first tables, because RocksDB looks for a table's
     // blob file when it reads of the table.

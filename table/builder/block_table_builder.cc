@@ -175,9 +175,9 @@ uint64_t NearlyFull(const BlockBasedTableOptions& table) {
 // For fewer bytes, starting a thread costs more than it can save.
 constexpr uint64_t kBytesWorthAThread = 32 << 10;
 
-// Returns the number of threads that compress beside the one that adds entries. None if there are
-// collectors, which are told the size of the file at every entry, or aligned blocks, which are not
-// compressed.
+// Returns the number of threads that compress beside the one that adds entries. Returns 0 if
+// nothing is compressed (kNoCompression, aligned blocks), if there are collectors, which are told
+// the size of the file at every entry, or if one thread is wanted and there is a single processor.
 size_t PipelineThreads(const BlockTableBuildOptions& options) {
   constexpr uint32_t kThreadsMax = 32;
   const uint32_t wanted = std::min(options.compression_opts.parallel_threads, kThreadsMax);

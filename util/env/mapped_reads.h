@@ -5,17 +5,18 @@
 // system has the file's pages in memory.
 //
 // What is read is copied, and so stays what it is however the file changes: its reader checks and
-// uses one and the same bytes, as after pread. A mapping is only an attempt. The caller reads with
-// pread, which says what is wrong, whenever an attempt fails or is not worth while:
+// uses one and the same bytes, as after pread. Files are mapped on Linux on x86-64 only; elsewhere
+// Read always returns false. A mapping is only an attempt. The caller reads with pread, which says
+// what is wrong, whenever an attempt fails or is not worth while:
 // 1. The file is mapped at its kReadsBefore-th small read, so what is opened and hardly read is
 //    not.
 // 2. Only files on local file systems whose mappings agree with pread are mapped, in total at most
 //    kTotalMost bytes and kMappingsMost files, and none if the program's address space is limited.
-// 3. A copy that takes longer than memory does has waited for the device, page by page where pread
-//    would have waited once. The next reads use pread, the more of them the more copies have
-//    waited.
-// 4. After a copy that met a page which the file does not have, the file is not copied from any
-//    more.
+// 3. A copy that takes more than about 15 us (kWaitCycles) has waited for the device, page by page
+//    where pread would have waited once. The next reads use pread, the more of them the more copies
+//    have waited.
+// 4. After a copy that met a page which the file does not have (it was truncated; GuardedCopy
+//    catches the SIGBUS), the file is not copied from any more.
 //
 // A file goes through these states, which pause_ encodes:
 //
@@ -45,7 +46,8 @@ class MappedReads {
  public:
   // Reads of a file before it is mapped: most files are read a few times only.
   static constexpr uint32_t kReadsBefore = 64;
-  static constexpr size_t kBytesMost = size_t{32} << 10;  // of one read
+  // Bytes of the largest read that is tried.
+  static constexpr size_t kBytesMost = size_t{32} << 10;
   // Limits of the process, so that mappings never use up its addresses or the system's number of
   // mappings.
   static constexpr uint64_t kTotalMost = uint64_t{1} << 40;
@@ -57,8 +59,8 @@ class MappedReads {
   MappedReads& operator=(const MappedReads&) = delete;
   ~MappedReads();
 
-  // Reads [offset, offset + n) to `scratch`. Returns false if the caller must read it, and then
-  // scratch has no meaning.
+  // Reads [offset, offset + n) to `scratch`. Returns false if the caller must read it, as always
+  // for n > kBytesMost; then scratch has no meaning.
   bool Read(uint64_t offset, size_t n, char* scratch);
   // True if the next read is the caller's: no mapping yet, or copies have waited lately.
   [[nodiscard]] bool rests() const { return pause_.load(std::memory_order_relaxed) != 0; }

@@ -160,9 +160,11 @@ class alignas(64) Part {
  public:
   [[nodiscard]] Mutex& mutex() VARVE_RETURN_CAPABILITY(mu_) { return mu_; }
 
-  // Returns null if there is no room.
+  // Allocates a chunk of `units` times kUnit bytes, header included: the last freed one of that
+  // size, else the smallest that fits, whose rest becomes a free chunk. Returns null if this part
+  // has no room.
   char* Allocate(uint32_t units) VARVE_REQUIRES(mu_) {
-    turns_ = std::min(turns_ + 1, kTurnsMost);
+    recent_allowance_ = std::min(recent_allowance_ + 1, kAllowanceMost);
     if (Chunk* const recent = recent_.Take(units)) return Data(recent);
     Chunk* chunk = free_.Find(units);
     if (chunk == nullptr && recent_.count() != 0) {
@@ -190,9 +192,9 @@ class alignas(64) Part {
   void Free(Chunk* chunk) VARVE_REQUIRES(mu_) {
     VARVE_ASSERT(chunk->in_use == 1);
     if (chunk->units > RecentChunks::kUnitsMax) return Join(chunk);
-    if (turns_ == 0 || recent_.count() == RecentChunks::kMost) JoinRecent();
-    if (turns_ == 0) return Join(chunk);
-    turns_--;
+    if (recent_allowance_ == 0 || recent_.count() == RecentChunks::kMost) JoinRecent();
+    if (recent_allowance_ == 0) return Join(chunk);
+    recent_allowance_--;
     recent_.Add(chunk);
   }
 
@@ -234,7 +236,7 @@ class alignas(64) Part {
   }
 
  private:
-  static constexpr uint32_t kTurnsMost = 256;
+  static constexpr uint32_t kAllowanceMost = 256;
 
   static char* Data(Chunk* chunk) { return reinterpret_cast<char*>(chunk) + kHeaderBytes; }
 
@@ -267,8 +269,9 @@ class alignas(64) Part {
   Mutex mu_;  // Unranked: all parts are locked over a fork().
   FreeLists free_ VARVE_GUARDED_BY(mu_);
   RecentChunks recent_ VARVE_GUARDED_BY(mu_);
-  // Number of chunks that may be kept before the next allocation.
-  uint32_t turns_ VARVE_GUARDED_BY(mu_) = 0;
+  // Number of freed chunks that may be kept in recent_. Each allocation lets one more be kept, and
+  // each chunk that is kept uses one up.
+  uint32_t recent_allowance_ VARVE_GUARDED_BY(mu_) = 0;
   size_t regions_ VARVE_GUARDED_BY(mu_) = 0;
   size_t empty_ VARVE_GUARDED_BY(mu_) = 0;  // Empty ones among regions_.
 };

@@ -144,8 +144,8 @@ unsigned char CopyValueInto(rocksdb_t* db, const rocksdb_readoptions_t* options,
   return fits ? 1 : 0;
 }
 
-// Returns 0 if the key is surely absent, otherwise 1. Sets *value_found to 1 if *value is set to a
-// malloc'ed copy of the value.
+// Returns 0 if the key is surely absent, otherwise 1, also after an error. Sets *value_found to 1
+// if the value is in memory or the key is surely absent, and *value to a malloc'ed copy then.
 unsigned char MayExist(rocksdb_t* db, const rocksdb_readoptions_t* options,
                        const rocksdb_column_family_handle_t* family, const Slice& key, char** value,
                        size_t* val_len, const Slice& timestamp, unsigned char* value_found) {

@@ -43,6 +43,30 @@ Status DB::CommitFileIngestionHandle(FileIngestionHandle* handle) try {
   return CaughtException();
 }
 
+Status DB::CreateColumnFamilyWithImport(const ColumnFamilyOptions& options,
+                                        const std::string& column_family_name,
+                                        const ImportColumnFamilyOptions& import_options,
+                                        const ExportImportFilesMetaData& metadata,
+                                        ColumnFamilyHandle** handle) try {
+  return CreateColumnFamilyWithImport(options, column_family_name, import_options,
+                                      std::vector<const ExportImportFilesMetaData*>{&metadata},
+                                      handle);
+} catch (...) {
+  return CaughtException();
+}
+
+Status DB::DeleteFilesInRanges(ColumnFamilyHandle* column_family, const RangeOpt* ranges, size_t n,
+                               bool include_end) try {
+  std::vector<RangePtr> pointers;
+  pointers.reserve(n);
+  for (size_t i = 0; i < n; ++i) {
+    pointers.emplace_back(ranges[i].start.AsPtr(), ranges[i].limit.AsPtr());
+  }
+  return DeleteFilesInRanges(column_family, pointers.data(), n, include_end);
+} catch (...) {
+  return CaughtException();
+}
+
 Status DB::GetApproximateSizes(ColumnFamilyHandle* column_family, const Range* ranges, int n,
                                uint64_t* sizes, SizeApproximationFlags include_flags) {
   const auto has = [include_flags](SizeApproximationFlags flag) {

@@ -93,7 +93,7 @@ struct ShardedCacheOptions {
   CacheMetadataChargePolicy metadata_charge_policy = kDefaultCacheMetadataChargePolicy;
   /// A slower cache behind this one. Refused unless null: making the cache fails.
   std::shared_ptr<SecondaryCache> secondary_cache;
-  /// Seed of the hash that places entries; negative values select one of two automatic rules.
+  /// Seed of the hash that places entries; all negative values select one built-in seed.
   int32_t hash_seed = kHostHashSeed;
 
   static constexpr int32_t kQuasiRandomHashSeed = -1;
@@ -221,11 +221,13 @@ class Cache : public Customizable {
   virtual Status Insert(const Slice& key, ObjectPtr value, const CacheItemHelper* helper,
                         size_t charge, Handle** handle = nullptr,
                         Priority priority = Priority::LOW) = 0;
-  /// Returns a reference that the caller must Release(), or null.
+  /// Returns a reference that the caller must Release(), or null if there is no such entry.
   virtual Handle* Lookup(const Slice& key) = 0;
-  /// Adds a reference to the entry of `handle`.
+  /// Adds a reference to the entry of `handle`, to be given back by another Release(). Returns
+  /// true.
   virtual bool Ref(Handle* handle) = 0;
-  /// Gives a reference back. True if that freed the entry.
+  /// Gives a reference back. With `erase_if_last_ref` the entry is removed if there is no other
+  /// reference. Returns true if the call freed the entry.
   virtual bool Release(Handle* handle, bool erase_if_last_ref = false) = 0;
   /// Returns the object of an entry that the caller holds a reference to.
   virtual ObjectPtr Value(Handle* handle) = 0;

@@ -34,7 +34,6 @@ class MemTableRepFactory;
 class ObjectRegistry;
 struct ColumnFamilyOptions;
 struct DBOptions;
-class ObjectRegistry;
 struct EnvOptions;
 struct Options;
 
@@ -87,7 +86,7 @@ struct VARVE_EXPORT ConfigOptions {
   Depth depth = Depth::kDepthDefault;
   SanityLevel sanity_level = SanityLevel::kSanityLevelExactMatch;
 
-  // Advisory: an OPTIONS file is read at once.
+  // Has no effect: an OPTIONS file is read as a whole.
   size_t file_readahead_size = 512 * 1024;
 
   // Supplies the files that are read and written, and makes objects that need an Env. Not owned.
@@ -231,7 +230,9 @@ VARVE_EXPORT Status DeleteFilesInRanges(DB* db, ColumnFamilyHandle* column_famil
 
 // Read a table file and compare all block checksums. Return Corruption for the first that differs,
 // with the file and the offset, and IOError if the file cannot be read. `options` must have the
-// comparator with which the table was written.
+// comparator with which the table was written; its env, table_factory and prefix_extractor are used
+// as well. `largest_seqno` is needed only for a table that was ingested: its entries have that
+// sequence number, which is not in the file. 0 means that it is not given.
 VARVE_EXPORT Status VerifySstFileChecksum(const Options& options, const EnvOptions& env_options,
                                           const std::string& file_path);
 VARVE_EXPORT Status VerifySstFileChecksum(const Options& options, const EnvOptions& env_options,

@@ -69,7 +69,7 @@ class VARVE_EXPORT DB {
   }
 
   // All existing families must be listed, also the default one; the first options of a name count.
-  // Handles, one for each entry, are in that order and must be released before the DB is deleted.
+  // Handles, one for each entry, are in that order. The caller deletes them; see Close.
   static Status Open(const DBOptions& db_options, const std::string& name,
                      const std::vector<ColumnFamilyDescriptor>& column_families,
                      std::vector<ColumnFamilyHandle*>* handles, DB** dbptr);
@@ -161,9 +161,9 @@ class VARVE_EXPORT DB {
   virtual ~DB() = default;
 
   // Ends background work, flushes unless avoid_flush_during_shutdown, syncs the log. Returns
-  // Aborted while snapshots are held (the message counts all held objects) or LockWAL is in force;
-  // iterators and column family handles may outlive Close and the DB. Later calls return
-  // ShutdownInProgress.
+  // Aborted while snapshots are held (the message counts all held objects) or LockWAL is in force.
+  // Iterators and column family handles may outlive Close and the DB (RocksDB does not allow it).
+  // Later calls return ShutdownInProgress.
   //
   // In a child process made by fork(), every call returns InvalidArgument (an empty result if it
   // has no Status) and touches no file; deleting the DB there only frees it. Its iterators must not
@@ -405,7 +405,8 @@ class VARVE_EXPORT DB {
                     keys, values, timestamps);
   }
 
-  // Returns false if the key is surely absent. Does no I/O. Sets *value_found if *value was filled.
+  // Returns false if the key is surely absent, else true, also after an error. Does no I/O. `value`
+  // may be null. *value_found (may be null) becomes true if *value was filled in, else false.
   virtual bool KeyMayExist(const ReadOptions& /*options*/, ColumnFamilyHandle* /*column_family*/,
                            const Slice& /*key*/, std::string* /*value*/, std::string* /*timestamp*/,
                            bool* value_found = nullptr) {
@@ -425,13 +426,15 @@ class VARVE_EXPORT DB {
     return KeyMayExist(options, DefaultColumnFamily(), key, value, timestamp, value_found);
   }
 
-  // Returns an unpositioned iterator, never nullptr. The caller must delete it before the DB.
+  // Returns an unpositioned iterator, never nullptr: after an error its status is that error. The
+  // caller owns it; see Close.
   virtual Iterator* NewIterator(const ReadOptions& options, ColumnFamilyHandle* column_family) = 0;
   Iterator* NewIterator(const ReadOptions& options) {
     return NewIterator(options, DefaultColumnFamily());
   }
 
-  // Makes iterators over the same state of the database.
+  // Makes an iterator for each family, all over the same state of the database. The caller owns
+  // them. After an error none is made.
   virtual Status NewIterators(const ReadOptions& options,
                               const std::vector<ColumnFamilyHandle*>& column_families,
                               std::vector<Iterator*>* iterators) = 0;
@@ -439,7 +442,7 @@ class VARVE_EXPORT DB {
   // Make an iterator over several column families at one state, never null. The first shows the
   // columns of all together: a later family's column replaces those of its name in earlier ones.
   // The second shows the columns of each. The iterator's status is InvalidArgument if there is no
-  // family, or if comparators differ. The caller must delete it before the DB.
+  // family, or if comparators differ.
   virtual std::unique_ptr<Iterator> NewCoalescingIterator(
       const ReadOptions& options, const std::vector<ColumnFamilyHandle*>& column_families) = 0;
   virtual std::unique_ptr<AttributeGroupIterator> NewAttributeGroupIterator(
@@ -650,7 +653,8 @@ class VARVE_EXPORT DB {
                         output_path_id, output_file_names, compaction_job_info);
   }
 
-  // Marks the tables in the range for background compaction.
+  // Marks the tables in the range for background compaction, except those of the last level that
+  // has data; nullptr: unbounded on that side.
   virtual Status SuggestCompactRange(ColumnFamilyHandle* /*column_family*/, const Slice* /*begin*/,
                                      const Slice* /*end*/) {
     return Status::NotSupported("SuggestCompactRange");
@@ -687,6 +691,8 @@ class VARVE_EXPORT DB {
   virtual void DisableManualCompaction() = 0;
   virtual void EnableManualCompaction() = 0;
 
+  // Return num_levels and level0_stop_writes_trigger of a family; 0 for an invalid handle.
+  // MaxMemCompactionLevel is always 0: flushes write to L0.
   virtual int NumberLevels(ColumnFamilyHandle* column_family) = 0;
   int NumberLevels() { return NumberLevels(DefaultColumnFamily()); }
   virtual int MaxMemCompactionLevel(ColumnFamilyHandle* /*column_family*/) { return 0; }
@@ -694,6 +700,7 @@ class VARVE_EXPORT DB {
   virtual int Level0StopWriteTrigger(ColumnFamilyHandle* column_family) = 0;
   int Level0StopWriteTrigger() { return Level0StopWriteTrigger(DefaultColumnFamily()); }
 
+  // Return the name that Open was given, and the Env and the file system in use.
   virtual const std::string& GetName() const = 0;
   virtual Env* GetEnv() const = 0;
   virtual FileSystem* GetFileSystem() const = 0;
@@ -718,7 +725,9 @@ class VARVE_EXPORT DB {
   // Syncs the log to stable storage.
   virtual Status SyncWAL() = 0;
 
-  // Block writes until unlocked. Calls nest.
+  // LockWAL waits for running writes, writes the log's buffer to the system, and blocks writes
+  // until there were as many UnlockWAL as LockWAL calls. UnlockWAL returns Aborted if nothing is
+  // locked.
   virtual Status LockWAL() { return Status::NotSupported("LockWAL"); }
   virtual Status UnlockWAL() { return Status::NotSupported("UnlockWAL"); }
 
@@ -809,9 +818,10 @@ class VARVE_EXPORT DB {
     return Status::NotSupported("GetCreationTimeOfOldestFile");
   }
 
-  // Lists all tables of all column families.
+  // Lists all tables of all column families. Here and below the result is empty after an error.
   virtual void GetLiveFilesMetaData(std::vector<LiveFileMetaData>* /*metadata*/) {}
 
+  // Describe the tables of one column family, or of all, level by level (metadata.h).
   virtual void GetColumnFamilyMetaData(ColumnFamilyHandle* /*column_family*/,
                                        ColumnFamilyMetaData* /*metadata*/) {}
   void GetColumnFamilyMetaData(ColumnFamilyMetaData* metadata) {
@@ -819,9 +829,10 @@ class VARVE_EXPORT DB {
   }
   virtual void GetAllColumnFamilyMetaData(std::vector<ColumnFamilyMetaData>* /*metadata*/) {}
 
-  // Adds files of SstFileWriter as tables, newer than all writes that ended before the call (with
-  // ingest_behind: older than all data); a write during it may be older or newer. Readers see all
-  // files or none, earlier snapshots none. GetSnapshot waits while the files are made visible.
+  // Adds files of SstFileWriter as tables. Their entries are newer than all writes that ended
+  // before the call (with ingest_behind: older than all data); a write made during the call may be
+  // older or newer. Readers see all files or none; snapshots taken before see none. GetSnapshot
+  // waits while the files are made visible.
   virtual Status IngestExternalFile(ColumnFamilyHandle* column_family,
                                     const std::vector<std::string>& external_files,
                                     const IngestExternalFileOptions& options) = 0;
@@ -834,9 +845,9 @@ class VARVE_EXPORT DB {
   // given twice, or checksums are given for only some files.
   virtual Status IngestExternalFiles(const std::vector<IngestExternalFileArg>& args) = 0;
 
-  // First of two steps, does all slow work: stages the files in the database's directory, syncs and
-  // checks them. Readers and writers see none of it, and sources stay. *handle is null after an
-  // error.
+  // The first of two steps, which does all slow work: stages the files in the database's directory,
+  // syncs and checks them. Readers and writers see none of it, and source files stay where they
+  // are. *handle is null after an error.
   virtual Status PrepareFileIngestion(const std::vector<IngestExternalFileArg>& /*args*/,
                                       std::unique_ptr<FileIngestionHandle>* /*handle*/) {
     return Status::NotSupported("PrepareFileIngestion");
@@ -865,11 +876,7 @@ class VARVE_EXPORT DB {
                                       const std::string& column_family_name,
                                       const ImportColumnFamilyOptions& import_options,
                                       const ExportImportFilesMetaData& metadata,
-                                      ColumnFamilyHandle** handle) {
-    return CreateColumnFamilyWithImport(options, column_family_name, import_options,
-                                        std::vector<const ExportImportFilesMetaData*>{&metadata},
-                                        handle);
-  }
+                                      ColumnFamilyHandle** handle);
 
   // Removes all keys outside [begin_key, end_key), at once, then from the files. Snapshots,
   // concurrent writes and timestamps are treated as by Excise.
@@ -923,14 +930,7 @@ class VARVE_EXPORT DB {
   }
 
   Status DeleteFilesInRanges(ColumnFamilyHandle* column_family, const RangeOpt* ranges, size_t n,
-                             bool include_end = true) {
-    std::vector<RangePtr> pointers;
-    pointers.reserve(n);
-    for (size_t i = 0; i < n; ++i) {
-      pointers.emplace_back(ranges[i].start.AsPtr(), ranges[i].limit.AsPtr());
-    }
-    return DeleteFilesInRanges(column_family, pointers.data(), n, include_end);
-  }
+                             bool include_end = true);
 
   // Ends all background work permanently; see convenience.h.
   virtual void CancelAllBackgroundWork(bool /*wait*/) {}

@@ -7,8 +7,8 @@
 //   varve::Checkpoint* raw = nullptr;
 //   varve::Status s = varve::Checkpoint::Create(db, &raw);
 //   const std::unique_ptr<varve::Checkpoint> checkpoint(raw);
-//   if (s.ok()) s = checkpoint->CreateCheckpoint("my.db.monday");  // a directory that does not
-//   exist
+//   // The directory must not exist.
+//   if (s.ok()) s = checkpoint->CreateCheckpoint("my.db.monday");
 
 #include <cstdint>
 #include <memory>
@@ -27,16 +27,7 @@ class DB;
 class Env;
 class RateLimiter;
 
-// DB::CreateColumnFamilyWithImport imports an exported family: every byte of each table is read,
-// and an inconsistency is Corruption and leaves nothing of the import. The tables keep their
-// levels. They are copied unless move_files is set; then they are hard-linked, and their old names
-// are removed once the family exists. The caller owns *handle; beside an error it is not null only
-// if the family exists but the OPTIONS file could not be written. InvalidArgument: there are no
-// files, the family exists, the comparator is another one, a level is beyond num_levels and the
-// family reserves its last one (cf_allow_ingest_behind), keys of two exports overlap, or a table
-// has range deletions but the metadata has no bounds (`smallest`, `largest`) for them.
-//
-// The following holds for every checkpoint:
+// Makes checkpoints of one database. The following holds for every checkpoint:
 //
 // - It is complete and durable under its name, or does not exist under that name. Until then its
 //   files are in `<dir>.tmp`; the next call with the same name removes what a crash left there.
@@ -62,6 +53,15 @@ class RateLimiter;
 //   files of no checkpoint; or a flush is needed and LockWAL prevents it. Busy: another call is
 //   making a checkpoint of that name, or the call would wait for work that its own thread has to
 //   finish. ShutdownInProgress: the database is being closed.
+//
+// Imports: DB::CreateColumnFamilyWithImport reads every byte of each exported table, and an
+// inconsistency is Corruption and leaves nothing of the import. The tables keep their levels. They
+// are copied unless move_files is set; then they are hard-linked, and their old names are removed
+// once the family exists. The caller owns *handle; beside an error it is not null only if the
+// family exists but the OPTIONS file could not be written. InvalidArgument: there are no files, the
+// family exists, the comparator is another one, a level is beyond num_levels and the family
+// reserves its last one (cf_allow_ingest_behind), keys of two exports overlap, or a table has range
+// deletions but the metadata has no bounds (`smallest`, `largest`) for them.
 class VARVE_EXPORT Checkpoint {
  public:
   // `db` may wrap another database, as a TransactionDB does. It must outlive the new object, which
@@ -90,8 +90,8 @@ class VARVE_EXPORT Checkpoint {
 };
 
 // Reads the file EXPORT that Checkpoint::ExportColumnFamily has written to a directory, which may
-// have been moved here from elsewhere. *metadata must be null; the caller owns it afterwards.
-// NotFound: there is no such file; Corruption: it is damaged. Varve's own.
+// have been moved here from elsewhere. `env` must not be null. *metadata must be null; the caller
+// owns it afterwards. NotFound: there is no such file; Corruption: it is damaged. Varve's own.
 VARVE_EXPORT Status ReadExport(Env* env, const std::string& export_dir,
                                ExportImportFilesMetaData** metadata);
 

@@ -247,8 +247,8 @@ void ObsoleteFiles::ExpirePositions() {
   if (!any) return;
   // Streams that wait for changes must learn of it.
   with_.state.updates.Notify();
-  // A purge job stores and reports the expiry (TellExpired). None may be scheduled before
-  // StartListening, which is followed by a purge of its own.
+  // The expiry is stored and reported by a purge job (TellExpired). None may be scheduled before
+  // StartListening; the first one after it reports what expired earlier, too.
   if (listening_) PurgeSoon();
 }
 

@@ -66,7 +66,7 @@ class StallControl {
   // True if compactions hurry because a stall is near.
   bool compactions_hurry() const VARVE_REQUIRES(kDbMutex) { return compactions_hurry_; }
 
-  // Returns the rate of delayed writes; 0 while there are none.
+  // Returns the rate of delayed writes in bytes per second; 0 while none are delayed.
   uint64_t DelayedRate() const VARVE_REQUIRES(kDbMutex) {
     return delayed() ? pacer_->bytes_per_second() : 0;
   }

@@ -9,10 +9,10 @@
 //
 //      |<----------------- bytes of all blob files ------------------>|
 //      | live values | garbage not known yet | known garbage          |
-//                    '- hidden: bounded by   '- counted in the states
-//                       what L0 and all but     of the blob files
-//                       the largest part of
-//                       the tables refer to
+//                    '- hidden: at most      '- counted in the states
+//                       what all but the        of the blob files
+//                       largest part of the
+//                       tree refers to (blob_victims.cc)
 //
 // The limit L is BlobGarbageLimit. The rules in blob_victims.cc keep the known garbage of old files
 // below L times their bytes, and the known and hidden garbage of all files together, as far as a

@@ -221,7 +221,8 @@ void ManifestReplay::NoteTables(const VersionEdit& edit, Family* family) {
 }
 
 // Tables that a point (GoBackTo) leaves out may refer to a blob file that no table here refers to.
-// It stays unexplained then, as those tables do: the purge neither deletes nor counts it as gone.
+// It is unexplained then, as those tables are, and moves to lost/ instead of being deleted
+// (ObsoleteFiles::SweepAtOpen).
 void ManifestReplay::NoteUnreferenced(const VersionBuilder& built) {
   if (point_ != nullptr) return;
   for (const FileRef& file : built.blobs().rejected()) {

@@ -29,8 +29,8 @@ struct VersionState {
     VersionRef version;
     // The first log that has data which is not in this version's tables.
     uint64_t log_number = 0;
-    std::string full_history_ts_low;
-    std::string merge_operator;
+    std::string full_history_ts_low;  // empty: none
+    std::string merge_operator;       // name; empty: none is stored
   };
 
   std::vector<Family> families;  // ordered by id, including the default family
@@ -44,7 +44,8 @@ struct VersionState {
   // openings looked for in vain.
   std::vector<uint64_t> gone_tables;
   std::vector<std::pair<uint64_t, uint64_t>> unread_logs;
-  uint64_t ttl_clock = 0;  // 0: none
+  // The latest time that entries with lifetimes were judged by, in seconds since 1970; 0: none.
+  uint64_t ttl_clock = 0;
   std::vector<ChangePosition> change_positions;
   bool one_directory = false;  // set for a copy: all tables lie in the first path
 

@@ -79,7 +79,8 @@ const CacheMetadataChargePolicy kDefaultCacheMetadataChargePolicy = kFullChargeC
 /// Accepted for compatibility; the cache chooses how it waits for locks.
 inline constexpr bool kDefaultToAdaptiveMutex = false;
 
-/// Options of every cache that is split into independently locked shards.
+/// Options of every cache that is split into independently locked shards. "Refused" and "Advisory",
+/// here and below, are explained in advanced_options.h.
 struct ShardedCacheOptions {
   /// Bytes of all shards together.
   size_t capacity = 0;

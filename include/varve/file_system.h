@@ -93,7 +93,8 @@ enum FSSupportedOps {
   kFSPrefetch,
 };
 
-// Hints for one request. An implementation may ignore any of them.
+// Hints for one request. An implementation may ignore any of them. "Advisory", here and below,
+// marks those that have no effect with the built-in file systems (advanced_options.h).
 struct IOOptions {
   // Microseconds after which the request may give up with TimedOut; 0: no limit.
   std::chrono::microseconds timeout{0};

@@ -46,9 +46,10 @@ class VARVE_EXPORT TraceReader {
   virtual Status Reset() = 0;
 };
 
-// Creates a file for a trace; an existing one is emptied. The writer buffers, and Close writes the
-// rest without syncing it; a writer that is destroyed unclosed loses what it has buffered. The
-// writer keeps the FileSystem of `env`, and needs `env` itself no more.
+// Creates a file for a trace; an existing one is emptied. *trace_writer is null after an error.
+// InvalidArgument, here and below: `env` or the place for the result is null. The writer buffers,
+// and Close writes the rest without syncing it; a writer that is destroyed unclosed loses what it
+// has buffered. The writer keeps the FileSystem of `env`, and needs `env` itself no more.
 VARVE_EXPORT Status NewFileTraceWriter(Env* env, const EnvOptions& env_options,
                                        const std::string& trace_filename,
                                        std::unique_ptr<TraceWriter>* trace_writer);

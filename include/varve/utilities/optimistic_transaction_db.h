@@ -17,7 +17,8 @@
 
 namespace varve {
 
-// Options of one transaction.
+// Options of one transaction. "Advisory", here and below, marks options that have no effect
+// (advanced_options.h).
 struct OptimisticTransactionOptions {
   // If true, the transaction begins with SetSnapshot().
   bool set_snapshot = false;
@@ -75,7 +76,7 @@ struct OptimisticTransactionDBOptions {
 class VARVE_EXPORT OptimisticTransactionDB : public StackableDB {
  public:
   // Open a database as DB::Open does, and make it one of optimistic transactions. On success the
-  // caller owns *dbptr, and must release *handles before it. InvalidArgument for null pointers;
+  // caller owns *dbptr and *handles. InvalidArgument for null pointers;
   // NotSupported with DBOptions::unordered_write.
   static Status Open(const Options& options, const std::string& dbname,
                      OptimisticTransactionDB** dbptr);

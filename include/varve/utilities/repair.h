@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Functions that repair a database that cannot be opened: like RepairDB in db.h, with an optional
+// Repairs a database that cannot be opened: like RepairDB in closed_database.h, with an optional
 // dry run and a report of what was kept, copied and lost.
 //
 //   varve::RepairOptions only_look;
@@ -101,12 +101,13 @@ struct VARVE_EXPORT RepairReport {
 // - A failed repair leaves CURRENT unchanged and its new files in lost/. An interrupted repair
 //   leaves a directory that cannot be opened; another repair starts from the beginning.
 //
-// `column_families` and `unknown_cf_opts` (for all others; may be null) give the options of column
-// families; their compaction filters are not called. InvalidArgument, with nothing changed, for a
-// comparator that differs from the one a family was written with, a merge operator that an opening
-// refuses, fewer levels than there are, a family without options, a directory of logs or tables
-// (wal_dir, db_paths, cf_paths) that is another database's own, or missing directories that the
-// database had.
+// `report` may be null; otherwise it is replaced, and filled in as far as the repair came, even if
+// that fails. `column_families` and `unknown_cf_opts` (for all others; may be null) give the
+// options of column families; their compaction filters are not called. InvalidArgument, with
+// nothing changed, for a comparator that differs from the one a family was written with, a merge
+// operator that an opening refuses, fewer levels than there are, a family without options, a
+// directory of logs or tables (wal_dir, db_paths, cf_paths) that is another database's own, or
+// missing directories that the database had.
 VARVE_EXPORT Status RepairDB(const std::string& dbname, const DBOptions& db_options,
                              const std::vector<ColumnFamilyDescriptor>& column_families,
                              const ColumnFamilyOptions* unknown_cf_opts,

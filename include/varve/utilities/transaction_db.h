@@ -44,7 +44,9 @@ enum TxnDBWritePolicy {
 // Initial size of the buffer of GetDeadlockInfoBuffer.
 inline constexpr uint32_t kInitialMaxDeadlocks = 5;
 
-// Options of a database with pessimistic transactions, fixed while it is open.
+// Options of a database with pessimistic transactions, fixed while it is open. "Refused" and
+// "Advisory", here and below, are explained in advanced_options.h: an advisory option has no
+// effect.
 struct TransactionDBOptions {
   // Number of keys and key ranges of a column family that may be locked at a time; a further lock
   // is Aborted with IsLockLimit. Prepared transactions found by an opening are locked regardless of
@@ -146,7 +148,7 @@ struct TransactionOptions {
   // Advisory: for WRITE_UNPREPARED.
   int64_t write_batch_flush_threshold = -1;
 
-  // Advisory: for timestamps.
+  // Advisory: a batch always knows the sizes of its timestamps.
   bool write_batch_track_timestamp_size = false;
 
   // Advisory: a commit always inserts into the memtable.

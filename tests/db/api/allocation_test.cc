@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Goal: neither writes nor reads with timestamps allocate anything of their own. Method: this
-// program counts what a thread allocates; a thousand operations may take some blocks of the
-// memtable, and far less than one allocation each.
+// Goal: neither writes nor reads with timestamps allocate anything of their own, and calls that
+// copy arguments or values return lack of memory instead of throwing. Method: this program counts
+// what a thread allocates; a thousand operations may take some blocks of the memtable, and far less
+// than one allocation each. It can also let one of the next allocations of a thread fail.
 
 #include <gtest/gtest.h>
 
@@ -10,6 +11,7 @@
 #include <memory>
 #include <new>
 #include <string>
+#include <vector>
 
 #include "varve/comparator.h"
 #include "varve/db.h"
@@ -18,18 +20,24 @@
 
 namespace {
 thread_local int g_allocations = 0;
+// Number of allocations of the thread that succeed before one fails; -1: none fails.
+thread_local int g_fails_after = -1;
+
+bool Fails() {
+  return g_fails_after >= 0 && g_fails_after-- == 0;
+}
 }  // namespace
 
 // It is not inlined, as the compiler would see malloc meet delete.
 [[gnu::noinline]] void* operator new(size_t size) {
   ++g_allocations;
-  void* const memory = std::malloc(size == 0 ? 1 : size);
+  void* const memory = Fails() ? nullptr : std::malloc(size == 0 ? 1 : size);
   if (memory == nullptr) throw std::bad_alloc();
   return memory;
 }
 [[gnu::noinline]] void* operator new(size_t size, const std::nothrow_t& /*nothrow*/) noexcept {
   ++g_allocations;
-  return std::malloc(size == 0 ? 1 : size);
+  return Fails() ? nullptr : std::malloc(size == 0 ? 1 : size);
 }
 [[gnu::noinline]] void operator delete(void* memory) noexcept {
   std::free(memory);
@@ -118,6 +126,57 @@ TEST_F(AllocationTest, ReadsTakeNone) {
               EXPECT_TRUE(s.ok() || s.IsNotFound());
             }),
             0);
+}
+
+// Lets the allocation after `succeeding` others fail in the call, which must not throw.
+template <typename Call>
+Status WithFailure(int succeeding, const Call& call) {
+  g_fails_after = succeeding;
+  Status s;
+  bool thrown = false;
+  try {
+    s = call();
+  } catch (...) {
+    thrown = true;
+  }
+  g_fails_after = -1;
+  EXPECT_FALSE(thrown) << succeeding;
+  return s;
+}
+
+TEST_F(AllocationTest, ArgumentsThatCannotBeCopiedAreReported) {
+  const std::vector<std::string> files = {"/a name that is too long to lie within its string"};
+  // The first four allocations are those of the copies of the list.
+  for (int succeeding = 0; succeeding < 4; succeeding++) {
+    const Status s = WithFailure(succeeding, [&] {
+      return db_->IngestExternalFile(db_->DefaultColumnFamily(), files,
+                                     IngestExternalFileOptions());
+    });
+    EXPECT_TRUE(s.IsMemoryLimit()) << succeeding << " " << s.ToString();
+    std::unique_ptr<FileIngestionHandle> handle;
+    const Status prepared = WithFailure(succeeding, [&] {
+      return db_->PrepareFileIngestion(db_->DefaultColumnFamily(), files,
+                                       IngestExternalFileOptions(), &handle);
+    });
+    EXPECT_TRUE(prepared.IsMemoryLimit()) << succeeding << " " << prepared.ToString();
+  }
+}
+
+TEST_F(AllocationTest, AValueThatCannotBeCopiedIsReported) {
+  const std::string oldest(8, '\0');
+  const std::string written(1000, 'v');
+  ASSERT_TRUE(db_->Put(write_, "k", oldest, written).ok());
+  ReadOptions read;
+  const Slice newest(oldest);
+  read.timestamp = &newest;
+  // The first read may allocate for the thread; the second one only for the copy.
+  std::string first;
+  ASSERT_TRUE(db_->Get(read, db_->DefaultColumnFamily(), "k", &first).ok());
+  EXPECT_EQ(first, written);
+  std::string second;
+  const Status s =
+      WithFailure(0, [&] { return db_->Get(read, db_->DefaultColumnFamily(), "k", &second); });
+  EXPECT_TRUE(s.IsMemoryLimit()) << s.ToString();
 }
 
 }  // namespace

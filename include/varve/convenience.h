@@ -86,7 +86,7 @@ struct VARVE_EXPORT ConfigOptions {
   Depth depth = Depth::kDepthDefault;
   SanityLevel sanity_level = SanityLevel::kSanityLevelExactMatch;
 
-  // Has no effect: an OPTIONS file is read as a whole.
+  // Advisory (without effect): an OPTIONS file is read as a whole.
   size_t file_readahead_size = 512 * 1024;
 
   // Supplies the files that are read and written, and makes objects that need an Env. Not owned.

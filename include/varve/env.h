@@ -79,7 +79,7 @@ struct VARVE_EXPORT EnvOptions {
   bool strict_bytes_per_sync = false;
   // Preallocation does not change the file size that readers see.
   bool fallocate_with_keep_size = true;
-  // Bytes read ahead by a compaction. Has no effect.
+  // Bytes read ahead by a compaction. Advisory: without effect.
   size_t compaction_readahead_size = 2 * 1024 * 1024;
   // Largest number of bytes that the write buffer of an open file holds.
   size_t writable_file_max_buffer_size = 1024 * 1024;

@@ -38,12 +38,13 @@ constexpr size_t kUnit = 64;
 constexpr uint32_t kRegionUnits = kHugePageBytes / kUnit;
 constexpr size_t kParts = 8;
 
-// The header of every piece, at a multiple of kUnit. The links are for free ones.
+// Begins a chunk: an allocated piece, or free memory, at a multiple of kUnit. A piece's bytes begin
+// in place of the links, which only chunks in FreeLists and RecentChunks have.
 struct Chunk {
   uint32_t units;   // Includes this header.
   uint32_t before;  // Units of the chunk before; 0 for the first.
-  uint32_t in_use;
-  uint32_t unused;
+  uint32_t in_use;  // 1, or 0 for a free chunk, which its neighbours may be merged with.
+  uint32_t unused;  // Makes the header kHeaderBytes long.
   Chunk* next;
   Chunk* previous;
 
@@ -69,6 +70,7 @@ struct alignas(kUnit) Region {
   }
 };
 static_assert(sizeof(Region) == kUnit);
+// Units of the chunk of an empty region: all but the region's header and the last chunk.
 constexpr uint32_t kWholeRegion = kRegionUnits - 2;
 
 std::atomic<size_t> mapped_bytes{0};
@@ -302,8 +304,9 @@ PartArray& Parts() {
 
 thread_local uint32_t my_part = 0;  // the part that this thread allocated from last
 
-// Allocates in a part that no thread has locked, the thread's own first; `grows` adds a region to
-// that part before. Returns null if there is no such part, or no room.
+// Allocates in the first part, from the thread's own on, that no thread has locked and that has
+// room. With `grows`, allocates in the first one that is not locked, after adding a region to it.
+// Returns null if there is no such part, or no memory.
 char* AllocateInIdlePart(uint32_t units, bool grows) {
   for (uint32_t i = 0; i < kParts; i++) {
     const uint32_t p = (my_part + i) % kParts;

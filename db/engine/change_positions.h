@@ -69,8 +69,8 @@ class ChangePositions {
     ChangePosition position;
     LogHold hold;
     uint64_t moved_at = 0;  // seconds
-    bool claimed = false;
-    bool told = false;  // true: its expiry was reported
+    bool claimed = false;   // a stream uses it
+    bool told = false;      // TakeExpired has returned it
   };
 
   mutable Mutex mu_{lock_ranks::kChangePositions};

@@ -18,8 +18,9 @@
 //    overlap the range yet; epochs are given to memtables when they are switched, and to the tables
 //    at the order point, so L0 is in the right order whichever is added first. No flush merges
 //    memtables from before the order point with later ones (ImmutableMemTable::ends_table). No
-//    compaction begins in the family until the tables are in the tree (TreeAdmission::kAddition),
-//    so nothing newer can get beneath them; placing has considered the outputs of running ones.
+//    compaction begins in the family until the tables are in the tree (TreeAdmission's
+//    Extent::kAddition), so nothing newer can get beneath them; placing has considered the outputs
+//    of running ones.
 // 3. Older entries in memtables are flushed before the tables become visible, since readers search
 //    memtables first and stop at the first entry of a key.
 // 4. No reader sees half of an ingestion. A reader's super-version has all tables of a family or
@@ -33,8 +34,8 @@
 //    tables became visible (IngestedRanges).
 // 7. A ReplacedRange removes what was older at the order point: tables whose epochs are below those
 //    given there, and the tables of memtables that overlapped the range. Only this commit changes
-//    the tree of such a family meanwhile (TreeAdmission::kFamily), and its edit removes the old
-//    tables and adds the new ones.
+//    the tree of such a family meanwhile (TreeAdmission's Extent::kFamily), and its edit removes
+//    the old tables and adds the new ones.
 // 8. Tables that are ingested behind all data need no place in the order of writes: everything
 //    above them is newer. Their level is reserved, so no compaction writes to it or drops what must
 //    hide their entries.
@@ -89,7 +90,7 @@ class IngestCommit {
     const bool behind;                          // ingest_behind, equal for all tables.
     const ReplacedRange* const replaced;        // Null: nothing is replaced.
     std::vector<std::pair<int, FileRef>> gone;  // Tables in the replaced range.
-    int last_level = 0;
+    int last_level = 0;                // The deepest level that the tables may be placed in.
     std::vector<StagedTable*> tables;  // Oldest first.
     // The options of each table.
     std::vector<const IngestExternalFileOptions*> options;
@@ -99,12 +100,12 @@ class IngestCommit {
     VersionEdit edit;        // Adds the tables in the same order.
     // Tables added to the tree without an open reader.
     std::vector<std::pair<int, FileRef>> closed;
-    bool in_force = false;
+    bool in_force = false;  // The MANIFEST has the edit, and the family was not dropped.
     // Smallest and largest user key that the ingestion changes, for IngestedRanges.
     std::pair<std::string, std::string> changed;
     TreeAdmission::Participant participant;
-    bool entered = false;
-    bool in_step = false;
+    bool entered = false;  // The participant must leave.
+    bool in_step = false;  // Its step has begun, and must be ended.
   };
 
   // Runs all steps. If one fails, Run undoes the earlier ones.
@@ -174,8 +175,8 @@ class IngestCommit {
   const std::vector<std::shared_ptr<Ingestion>> ingestions_;
   std::vector<std::unique_ptr<Part>> parts_;  // By family id.
   std::vector<FlushWork::Frozen> frozen_;     // Memtables to flush.
-  bool window_open_ = false;
-  bool in_force_ = false;
+  bool window_open_ = false;                  // No snapshot can be taken (OpenWindow).
+  bool in_force_ = false;                     // The MANIFEST has the edits.
   // True once RunSteps has taken the DB mutex. Before that there is nothing to undo, and the
   // calling thread may hold the mutex.
   bool begun_ = false;

@@ -23,6 +23,7 @@ struct ChangePosition {
   SequenceNumber next = 0;  // the first sequence number not delivered yet
   uint64_t log = 0;         // logs from this one on have these changes
   uint64_t max_bytes = 0;   // limit of logs kept for this alone; 0: none
+  // Limit of seconds without a move while any are kept for this alone; 0: none.
   uint64_t max_seconds = 0;
   // Not 0: logs were deleted, and with them the changes of these sequence numbers.
   SequenceNumber first_lost = 0;

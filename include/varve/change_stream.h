@@ -59,12 +59,14 @@ struct ChangeRecord {
   // (PutLogData) has no sequence number: `last` is `first` - 1.
   SequenceNumber first = 0;
   SequenceNumber last = 0;
+  // The kind of a gap; for kGap only.
   Gap gap = Gap::kNotLogged;
   // For kNotLogged: names of the column families that may have these numbers, in alphabetical
   // order; no other family has, unless it was dropped. A family is named if it wrote anything
   // without the log at about that time. Unset if an earlier opening of the database wrote them, as
   // that is not stored.
   std::optional<std::vector<std::string>> families;
+  // The updates; for kBatch only.
   WriteBatch batch;
 };
 
@@ -87,8 +89,9 @@ class ChangeStream {
   // copy the database, and create a new position. Corruption, IOError: a log cannot be read.
   virtual Status Next(ChangeRecord* record) = 0;
 
-  // Like Next, but waits for up to timeout_micros for a record. A write wakes it; meanwhile it uses
-  // no processor time, and writers pay nothing. Closing the database ends the wait with an error.
+  // Like Next, but waits for up to timeout_micros for a record, and then returns kNothing. A write
+  // wakes it; meanwhile it uses no processor time, and writers pay nothing. Closing the database
+  // ends the wait with an error.
   virtual Status WaitNext(uint64_t timeout_micros, ChangeRecord* record) = 0;
 
   // Moves the position to `last` + 1. `last` must have been returned by Next or WaitNext. With

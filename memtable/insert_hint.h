@@ -52,7 +52,8 @@ class InsertHintFlag::Hold {
   InsertHintFlag* const flag_;
 };
 
-// Totals of what has been added. They are statistics and publish nothing.
+// Totals of what has been added. They are statistics, read and written relaxed: they order no other
+// memory access.
 //
 // Thread safety: one object takes either AddAlone, from one thread at a time, or AddShared, from
 // any thread; it may be read by any thread meanwhile.

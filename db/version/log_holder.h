@@ -17,7 +17,8 @@ class LogHolder {
 
   virtual ~LogHolder() = default;
   // Returns the oldest log that must stay for this holder; UINT64_MAX if none must. `families` lets
-  // the holder see which of its updates are in tables already; dropped families are not in it.
+  // the holder see which of its updates are in tables already; dropped families are not in it, and
+  // need no log.
   virtual uint64_t OldestLogHeld(const FamilyLogs& families) const = 0;
 };
 

@@ -12,7 +12,7 @@
 
 namespace varve {
 
-// How many named positions a database may have, as every new MANIFEST repeats all of them in one
+// Limits the named positions of a database, as every new MANIFEST repeats all of them in one
 // record. A MANIFEST that has more is read all the same.
 inline constexpr size_t kChangePositionsMax = 10000;
 

@@ -68,7 +68,7 @@ class TransactionLogIterator {
     ReadOptions() = default;
     explicit ReadOptions(bool verify_checksums) : verify_checksums_(verify_checksums) {}
 
-    // Has no effect: checksums are always verified.
+    // Advisory: checksums are always verified.
     bool verify_checksums_ = true;
   };
 

@@ -105,7 +105,7 @@ struct VARVE_EXPORT BackupEngineOptions {
   // 1 is readable by every version of RocksDB. 2 also stores sizes, temperatures, the excluded
   // files, and a checksum of the list of files.
   int schema_version = 1;
-  // Has no effect: the stored temperatures are always those that GetLiveFilesStorageInfo returns.
+  // Advisory: the stored temperatures are always those that GetLiveFilesStorageInfo returns.
   bool current_temperatures_override_manifest = false;
   // Size of each thread's buffer in bytes; 0 means 1 MiB.
   uint64_t io_buffer_size = 0;

@@ -210,7 +210,8 @@ TEST_F(MetricsTest, BadArgumentsAreRefusedAndChangeNothing) {
   options.families = {"nosuch"};
   EXPECT_TRUE(WriteMetrics(db(), options, &text).IsInvalidArgument());
   options.families.clear();
-  for (const char* name : {"", "1x", "a b", "db", "cf", "level", "quantile", "owner", "condition"}) {
+  for (const char* name :
+       {"", "1x", "a b", "db", "cf", "level", "quantile", "owner", "condition"}) {
     options.labels = {{name, "v"}};
     EXPECT_TRUE(WriteMetrics(db(), options, &text).IsInvalidArgument()) << name;
   }

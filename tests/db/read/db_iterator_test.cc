@@ -607,7 +607,7 @@ TEST(DbIteratorTest, NeverSeeksToWhereItStands) {
 
 TEST(DbIteratorTest, RefusesEntriesThatItCannotShow) {
   const std::pair<ValueType, const char*> kTypes[] = {{kTypeMerge, "merge_operator"},
-                                                      {kTypeBlobIndex, "reference to a blob file"},
+                                                      {kTypeBlobIndex, "blob reference"},
                                                       {kTypeWideColumnEntity, "wide columns"}};
   for (const auto& [type, name] : kTypes) {
     const auto lsm =

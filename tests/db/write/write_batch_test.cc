@@ -377,7 +377,7 @@ TEST(WriteBatchInternalTest, AppendOfDamagedBytesChangesNothing) {
   EXPECT_TRUE(batch.VerifyChecksum().ok());
 }
 
-// What is protected stays so in a batch that has no checksums, and damage does not become valid.
+// Protected entries stay protected in a batch that has no checksums, and damage stays damage.
 TEST(WriteBatchInternalTest, AppendKeepsTheChecksumsOfEitherSide) {
   WriteBatch source(0, 0, 8, 0);
   ASSERT_TRUE(source.Put("b", "2").ok());

@@ -10,7 +10,7 @@
 #include "varve/utilities/replayer.h"
 
 #include "db/api/db_impl.h"
-#include "db/engine/prepared_sections.h"
+#include "db/engine/prepared_transactions.h"
 #include "db/trace/replayer.h"
 #include "db/write/write_batch_internal.h"
 #include "util/base/caught_exception.h"

@@ -7,16 +7,16 @@
 //       CommitSection     record with the name, and with further updates if any -> updates inserted
 //       RollbackSection   record with the name -> nothing inserted
 //
-// The registry (engine/prepared_sections.h) changes state in the insertion step of each write.
+// The registry (engine/prepared_transactions.h) changes state in the insertion step of each write.
 // Before that point an error leaves everything as it was, and the decision may be tried again.
 
 #include <algorithm>
 #include <limits>
 
 #include "db/api/db_impl.h"
-#include "db/engine/prepared_sections.h"
+#include "db/engine/prepared_transactions.h"
 #include "db/write/batch_inserter.h"
-#include "db/write/section_records.h"
+#include "db/write/two_phase_records.h"
 #include "db/write/write_batch_internal.h"
 #include "util/base/caught_exception.h"
 #include "util/base/status_macros.h"

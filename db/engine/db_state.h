@@ -11,7 +11,7 @@
 #include "db/db_mutex.h"
 #include "db/engine/change_positions.h"
 #include "db/engine/ingest_windows.h"
-#include "db/engine/prepared_sections.h"
+#include "db/engine/prepared_transactions.h"
 #include "db/engine/work_signal.h"
 #include "db/read/live_snapshots.h"
 #include "db/version/version_set.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "db/engine/recovery_report.h"
 
-#include "db/engine/prepared_sections.h"
+#include "db/engine/prepared_transactions.h"
 
 namespace varve {
 

@@ -22,8 +22,8 @@
 #include <vector>
 
 #include "db/engine/engine.h"
-#include "db/recovery/section_replay.h"
 #include "db/recovery/timestamp_adapter.h"
+#include "db/recovery/two_phase_replay.h"
 #include "db/version/manifest_replay.h"
 #include "db/wal/log_tail.h"
 #include "db/write/batch_inserter.h"

@@ -42,7 +42,7 @@
 #include "varve/types.h"
 
 #include "db/follow/log_files.h"
-#include "db/follow/section_memory.h"
+#include "db/follow/transaction_assembler.h"
 #include "db/wal/log_set.h"
 #include "db/wal/log_tail.h"
 

@@ -11,8 +11,8 @@
 #include <iterator>
 #include <set>
 
-#include "db/recovery/section_replay.h"
 #include "db/recovery/stale_manifest.h"
+#include "db/recovery/two_phase_replay.h"
 #include "db/version/manifest_replay.h"
 #include "util/base/assert.h"
 #include "util/base/status_macros.h"

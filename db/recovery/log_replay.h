@@ -16,7 +16,7 @@
 #include "db/flush/flush_job.h"
 #include "db/recovery/record_filter.h"
 #include "db/recovery/record_pipeline.h"
-#include "db/recovery/section_replay.h"
+#include "db/recovery/two_phase_replay.h"
 #include "db/version/version_edit.h"
 #include "db/wal/log_reader.h"
 #include "db/write/batch_inserter.h"

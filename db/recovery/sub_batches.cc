@@ -16,7 +16,7 @@
 
 #include "db/write/batch_inserter.h"
 #include "db/write/batch_reader.h"
-#include "db/write/section_records.h"
+#include "db/write/two_phase_records.h"
 #include "util/base/status_macros.h"
 
 namespace varve {

@@ -37,7 +37,7 @@
 #include <atomic>
 #include <utility>
 
-#include "db/engine/prepared_sections.h"
+#include "db/engine/prepared_transactions.h"
 #include "db/write/write_batch_internal.h"
 #include "util/base/assert.h"
 #include "util/base/canary.h"

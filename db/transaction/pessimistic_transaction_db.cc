@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "db/engine/prepared_sections.h"
+#include "db/engine/prepared_transactions.h"
 #include "db/transaction/batch_locks.h"
 #include "util/base/caught_exception.h"
 #include "util/base/status_macros.h"

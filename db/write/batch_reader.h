@@ -62,7 +62,7 @@ class BatchReader {
 };
 
 // True if the record marks a step of two-phase commit: such a batch is not applied record by record
-// (section_records.h).
+// (two_phase_records.h).
 inline bool IsSectionMark(ValueType type) {
   switch (type) {
     case kTypeBeginPrepareXID:

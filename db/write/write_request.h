@@ -18,7 +18,7 @@
 
 namespace varve {
 
-struct SectionStep;     // Declared in db/engine/prepared_sections.h.
+struct SectionStep;     // Declared in db/engine/prepared_transactions.h.
 struct WriteCondition;  // Declared in key_stamps.h.
 
 // The record is a batch, or a single update without a batch. For the latter the head, everything up

@@ -9,7 +9,7 @@
 #include <memory>
 
 #include "db/write/batch_inserter.h"
-#include "db/write/section_records.h"
+#include "db/write/two_phase_records.h"
 #include "db/write/write_batch_internal.h"
 #include "tests/fuzz/batch_seeds.h"
 #include "tests/fuzz/target.h"

@@ -12,7 +12,7 @@
 // not lie within each other, ends and decisions come where they may, and only RocksDB's marks of
 // prepared data in memtables (by_sub_batch) change how sequence numbers are counted.
 
-#include "db/write/section_records.h"
+#include "db/write/two_phase_records.h"
 
 #include <string_view>
 #include <utility>

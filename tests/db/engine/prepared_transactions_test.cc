@@ -3,11 +3,11 @@
 // Goal: the log that holds a prepared transaction stays exactly as long as it is needed. Method:
 // each way through its states, asked after every step which logs stay.
 
-#include "db/engine/prepared_sections.h"
+#include "db/engine/prepared_transactions.h"
 
 #include <gtest/gtest.h>
 
-#include "db/write/section_records.h"
+#include "db/write/two_phase_records.h"
 
 namespace varve {
 namespace {

@@ -4,7 +4,7 @@
 // them; marks that cannot be are refused. Method: bytes from logs of RocksDB 7.8.3, written out
 // below.
 
-#include "db/write/section_records.h"
+#include "db/write/two_phase_records.h"
 
 #include <gtest/gtest.h>
 

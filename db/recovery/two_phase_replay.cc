@@ -4,7 +4,7 @@
 // commit record, perhaps in a later log, inserts them with the commit's sequence numbers.
 // Transactions that are undecided at the end are passed to the program, or make the opening fail.
 
-#include "db/recovery/section_replay.h"
+#include "db/recovery/two_phase_replay.h"
 
 #include <algorithm>
 #include <memory>
@@ -12,7 +12,7 @@
 
 #include "varve/comparator.h"
 
-#include "db/engine/prepared_sections.h"
+#include "db/engine/prepared_transactions.h"
 #include "db/recovery/sub_batches.h"
 #include "db/wal/log_reader.h"
 #include "db/write/batch_inserter.h"

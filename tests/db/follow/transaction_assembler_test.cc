@@ -3,7 +3,7 @@
 // Goal: a prepared transaction is remembered, and its log kept, from its record to the decision.
 // Method: records of logs of this and of an earlier opening are given to an empty memory.
 
-#include "db/follow/section_memory.h"
+#include "db/follow/transaction_assembler.h"
 
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@
 
 #include "varve/write_batch.h"
 
-#include "db/write/section_records.h"
+#include "db/write/two_phase_records.h"
 #include "util/coding/fixed.h"
 
 namespace varve {

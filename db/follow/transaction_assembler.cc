@@ -5,7 +5,7 @@
 //       put c                                 batch #7 { put c }
 //       commit   T1, with { put d }           batch #8 { put d, put a, put b }: numbers 8, 9, 10
 
-#include "db/follow/section_memory.h"
+#include "db/follow/transaction_assembler.h"
 
 #include <algorithm>
 #include <utility>
@@ -13,9 +13,9 @@
 
 #include "varve/write_batch.h"
 
-#include "db/engine/prepared_sections.h"
+#include "db/engine/prepared_transactions.h"
 #include "db/write/batch_reader.h"
-#include "db/write/section_records.h"
+#include "db/write/two_phase_records.h"
 #include "db/write/write_batch_internal.h"
 #include "util/base/status_macros.h"
 #include "util/coding/fixed.h"

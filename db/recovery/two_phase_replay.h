@@ -18,7 +18,7 @@
 
 #include "db/column_family/memtable_resolver.h"
 #include "db/engine/recovery_report.h"
-#include "db/write/section_records.h"
+#include "db/write/two_phase_records.h"
 
 namespace varve {
 

@@ -10,14 +10,14 @@
 // Moves between the two parts are splices of the list, which need no memory: a commit that is in
 // the log already cannot fail here.
 
-#include "db/engine/prepared_sections.h"
+#include "db/engine/prepared_transactions.h"
 
 #include <algorithm>
 #include <set>
 #include <utility>
 
 #include "db/write/batch_reader.h"
-#include "db/write/section_records.h"
+#include "db/write/two_phase_records.h"
 #include "db/write/write_batch_internal.h"
 #include "util/base/assert.h"
 #include "util/base/canary.h"

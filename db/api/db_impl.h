@@ -256,16 +256,16 @@ class DbImpl final : public DB, public TransactionHost, public CopyHost, public 
   void ReleaseEvidence(EvidenceHolds::Slot* slot) override;
   const Comparator* ComparatorOf(uint32_t family) override;
   std::unique_ptr<ColumnFamilyHandle> OpenFamily(uint32_t family) override;
-  Status PrepareSection(const WriteOptions& options, const std::string& name,
-                        const WriteBatch& updates, PreparedSection** section) override;
-  Status CommitSection(const WriteOptions& options, PreparedSection* section,
-                       const WriteBatch& updates, const Slice& timestamp,
-                       SequenceNumber* first) override;
-  Status RollbackSection(const WriteOptions& options, PreparedSection* section) override;
-  std::vector<PreparedSection*> ClaimSections() override;
-  void AbandonSection(PreparedSection* section) override;
-  bool HasSection(const std::string& name) override;
-  uint64_t LogOfSection(const PreparedSection* section) override;
+  Status PrepareTransaction(const WriteOptions& options, const std::string& name,
+                            const WriteBatch& updates, PreparedTransaction** prepared) override;
+  Status CommitPrepared(const WriteOptions& options, PreparedTransaction* prepared,
+                        const WriteBatch& updates, const Slice& timestamp,
+                        SequenceNumber* first) override;
+  Status RollbackPrepared(const WriteOptions& options, PreparedTransaction* prepared) override;
+  std::vector<PreparedTransaction*> ClaimPrepared() override;
+  void AbandonPrepared(PreparedTransaction* prepared) override;
+  bool HasPrepared(const std::string& name) override;
+  uint64_t LogOfPrepared(const PreparedTransaction* prepared) override;
 
   Status WithEngine(const std::function<Status(Engine* engine)>& work) override;
   uint64_t SavedTtlClock() const override;
@@ -335,14 +335,14 @@ class DbImpl final : public DB, public TransactionHost, public CopyHost, public 
   void TraceMultiGet(ColumnFamilyHandle** handles, const KeyBatch& batch) noexcept;
   // Does what Submit does for a step of two-phase commit.
   Status SubmitStep(const WriteOptions& options, WriteRequest* request, size_t bytes);
-  // Checks that the prepared updates of `section`, and the further ones that come with the commit,
+  // Checks that the prepared updates of `prepared`, and the further ones that come with the commit,
   // can be inserted.
-  Status CheckSection(const PreparedSection& section, const WriteBatch& updates,
-                      const WriteOptions& options) const;
+  Status CheckPrepared(const PreparedTransaction& prepared, const WriteBatch& updates,
+                       const WriteOptions& options) const;
   // Sets *any to true if keys of the prepared transaction have timestamps, and then *stamped to a
   // copy of its updates in which all of them are `timestamp`. InvalidArgument if that is empty.
-  Status StampSection(const PreparedSection& section, const Slice& timestamp, WriteBatch* stamped,
-                      bool* any) const;
+  Status StampPrepared(const PreparedTransaction& prepared, const Slice& timestamp,
+                       WriteBatch* stamped, bool* any) const;
   // Searches the super-version for the key of *lookup, merges its operands, reads its blob, and
   // counts the read in the statistics. `value` is the one that the lookup was made with.
   Status GetOne(const ReadOptions& options, const SuperVersion& super_version, PointLookup* lookup,

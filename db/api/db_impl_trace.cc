@@ -32,13 +32,13 @@ Slice Updates(const Slice& batch) {
 // Adds the updates that a request applies to the trace. The updates of a prepared transaction are
 // added at its commit, which applies them; its other steps apply none.
 void NoteRequest(QueryTrace* trace, const WriteRequest& request) {
-  const SectionStep* const step = request.step();
+  const TwoPhaseStep* const step = request.step();
   if (step == nullptr) {
     const Slice& head = request.head();
     const uint32_t count =
         head.size() < kBatchHeaderBytes ? 0 : DecodeFixed32(head.data() + sizeof(SequenceNumber));
     trace->NoteWrite(count, Updates(head), request.tail());
-  } else if (step->kind == SectionStep::Kind::kCommit) {
+  } else if (step->kind == TwoPhaseStep::Kind::kCommit) {
     trace->NoteWrite(step->updates->Count() + step->commit_time->Count(),
                      Updates(WriteBatchInternal::Contents(*step->commit_time)),
                      Updates(WriteBatchInternal::Contents(*step->updates)));

@@ -257,7 +257,7 @@ Status ErrorRecovery::SwitchAll(std::vector<std::shared_ptr<ColumnFamily>>* pinn
   // The current log may have failed batches and decisions, so a new one is begun. An empty log that
   // an earlier attempt has begun can be used again.
   const bool is_fresh = logs.current_number() == fresh_log_ && logs.current_empty();
-  const bool force = logs.current_failed() || (with_.state.sections.InUse() && !is_fresh);
+  const bool force = logs.current_failed() || (with_.state.prepared.InUse() && !is_fresh);
   VARVE_RETURN_IF_ERROR(with_.new_logs.Start(force));
   if (force) fresh_log_ = logs.current_number();
   // `pinned` keeps the families alive until the caller flushes them, as they may be dropped

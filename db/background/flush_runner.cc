@@ -222,7 +222,7 @@ Status FlushRunner::RunPicked(const FlushJob& job, std::vector<FamilyFlush>* flu
   // with an unsynced log, or after a power loss the families would be of different moments. The
   // same holds for the decision about a prepared transaction, which would otherwise be undecided
   // again. Error recovery, whose logs may be damaged, flushes all families in one job instead.
-  const bool apart = state_.families.all().size() > 1 || state_.sections.InUse();
+  const bool apart = state_.families.all().size() > 1 || state_.prepared.InUse();
   if (apart && job.reason != FlushReason::kErrorRecovery) {
     DbUnlock unlock(&state_.mu);
     // The number is read before the sync, which covers all logs below it, but none that is begun
@@ -230,7 +230,7 @@ Status FlushRunner::RunPicked(const FlushJob& job, std::vector<FamilyFlush>* flu
     const uint64_t current = state_.logs->current_number();
     const ActiveWork log(ActiveWork::kLog, state_.commit.get(), "the log,");
     VARVE_RETURN_IF_ERROR(state_.logs->SyncClosed());
-    state_.sections.NoteDurable(current);
+    state_.prepared.NoteDurable(current);
   }
   *in_order = WaitForOlder(*flushes);
   return *in_order ? Install(flushes, job.reason) : Status::OK();
@@ -295,7 +295,7 @@ Status FlushRunner::Install(std::vector<FamilyFlush>* flushes, FlushReason reaso
   for (const FamilyFlush& flush : *flushes) {
     if (flush.in_force) errors_.InstallSuperVersion(flush.family.get()).PermitUncheckedError();
   }
-  if (state_.sections.InUse()) state_.sections.Prune(state_.versions->FamilyLogs());
+  if (state_.prepared.InUse()) state_.prepared.Prune(state_.versions->FamilyLogs());
   order_changed_.SignalAll();
   stalls_.Update();
   return Status::OK();

@@ -434,7 +434,7 @@ Status FlushWork::FlushAllHere(FlushReason reason) {
 Status FlushWork::LeaveStampedLogs() {
   {
     DbLock lock(&state_.mu);
-    if (!new_logs_.stamped() || !state_.sections.Undecided().empty()) return Status::OK();
+    if (!new_logs_.stamped() || !state_.prepared.Undecided().empty()) return Status::OK();
     new_logs_.StopStamping();
   }
   // New logs are not stamped any more, and this flush makes the stamped ones obsolete.
@@ -562,13 +562,13 @@ Status FlushWork::LeaveLog(bool force) {
     s = state_.logs->SyncClosed();
   }
   if (!s.ok()) return errors_.Reported(s, BackgroundErrorReason::kMemTable);
-  state_.sections.NoteDurable(current);
+  state_.prepared.NoteDurable(current);
   std::vector<VersionEdit> of_empty;
   std::vector<FamilyEdit> edits;
   runner_.AddEmptyFamilies(&of_empty, &edits);
   s = state_.versions->LogAndApply(std::move(edits), context_.directory());
   if (!s.ok()) return errors_.Reported(s, BackgroundErrorReason::kManifestWriteNoWAL);
-  state_.sections.Prune(state_.versions->FamilyLogs());
+  state_.prepared.Prune(state_.versions->FamilyLogs());
   purger_.Purge();
   return Status::OK();
 }

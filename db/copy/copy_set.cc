@@ -225,7 +225,7 @@ Status CopySet::Pin(const CopyWanted& wanted) {
     families[one.family->id] = one.log_number;
     oldest = std::min(oldest, one.log_number);
   }
-  oldest = std::min(oldest, state.sections.OldestLogHeld(families));
+  oldest = std::min(oldest, state.prepared.OldestLogHeld(families));
   // The database's own MANIFEST has this bound, and an opening reports a missing log at or above
   // it.
   if (wanted.own_manifest) oldest = std::min(oldest, versions.min_log_number_to_keep());

@@ -33,7 +33,7 @@ struct DbState {
   std::unique_ptr<VersionSet> versions;
   ColumnFamilySet families;
   LiveSnapshots snapshots;
-  PreparedSections sections;
+  PreparedTransactions prepared;
   IngestWindows ingest_windows{&work};
   // The first sequence number whose family can be named if no log has it: before that this process
   // wrote nothing. Guarded by mu.

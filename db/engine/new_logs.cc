@@ -61,12 +61,12 @@ Status NewLogs::Start(bool force) {
     // end.
     VARVE_RETURN_IF_ERROR(state_.logs->SyncNames());
   }
-  const Wanted wanted = Describe(/*with_sections=*/force);
+  const Wanted wanted = Describe(/*with_prepared=*/force);
   VARVE_ASSERT(wanted.number > state_.logs->CurrentEnd().number);
   VARVE_RETURN_IF_ERROR(MakeCurrent(wanted));
   current_stamped_ = !wanted.timestamp_sizes.empty();
   // The new log has all undecided transactions durably, so older logs need not stay for them.
-  if (force) state_.sections.MovedTo(wanted.number);
+  if (force) state_.prepared.MovedTo(wanted.number);
   return Status::OK();
 }
 
@@ -90,7 +90,7 @@ IOStatus NewLogs::MakeCurrent(const Wanted& wanted) {
 }
 
 // Takes the file number and the kept log for good, even if the log cannot be made.
-NewLogs::Wanted NewLogs::Describe(bool with_sections) {
+NewLogs::Wanted NewLogs::Describe(bool with_prepared) {
   Wanted wanted;
   wanted.number = state_.versions->NewFileNumber();
   wanted.recycled = TakeKept();
@@ -105,8 +105,8 @@ NewLogs::Wanted NewLogs::Describe(bool with_sections) {
     wanted.first_record = MakePredecessorRecord(PredecessorLog{before.number, before.bytes, found},
                                                 state_.versions->last_sequence() + 1);
   }
-  if (with_sections) {
-    wanted.sections = state_.sections.MakeRecordsAgain(state_.versions->last_sequence() + 1);
+  if (with_prepared) {
+    wanted.prepared = state_.prepared.MakeRecordsAgain(state_.versions->last_sequence() + 1);
   }
   for (const auto& [id, family] : state_.families.all()) {
     const size_t size = family->icmp().timestamp_size();
@@ -181,16 +181,16 @@ IOStatus NewLogs::Make(const Wanted& wanted, std::unique_ptr<wal::CommitLog>* lo
   for (const std::string& payload : wal::EncodeTimestampSizes(wanted.timestamp_sizes)) {
     if (s.ok()) s = (*log)->AddTimestampSizes(payload);
   }
-  return s.ok() ? AddSections(wanted.sections, log->get()) : s;
+  return s.ok() ? AddPrepared(wanted.prepared, log->get()) : s;
 }
 
 // Adds the prepared transactions durably: even if earlier logs are in doubt, a recovery will find
 // these records.
-IOStatus NewLogs::AddSections(const std::vector<std::string>& sections, wal::CommitLog* log) {
-  if (sections.empty()) return IOStatus::OK();
+IOStatus NewLogs::AddPrepared(const std::vector<std::string>& records, wal::CommitLog* log) {
+  if (records.empty()) return IOStatus::OK();
   IOStatus s;
-  for (const std::string& section : sections) {
-    if (s.ok()) s = Append(section, log);
+  for (const std::string& record : records) {
+    if (s.ok()) s = Append(record, log);
   }
   if (s.ok()) s = log->Sync(context_.options().use_fsync);
   // The name is made durable as well: without it a recovery would not find the log.

@@ -60,14 +60,15 @@ class NewLogs {
     uint64_t number = 0;
     uint64_t recycled = 0;                // an obsolete log whose file is reused; 0: none
     std::string first_record;             // the first record, unless empty
-    std::vector<std::string> sections;    // records that follow, and are made durable
+    std::vector<std::string> prepared;    // records of prepared transactions, made durable
     wal::TimestampSizes timestamp_sizes;  // sizes of all families with timestamps
     FileOptions file;
     WritableFileWriter::Options writer;
   };
 
   // Collects what a new log needs. Takes a file number, and a kept log if one is to be reused.
-  Wanted Describe(bool with_sections) VARVE_REQUIRES(kDbMutex);
+  // `with_prepared`: the log begins with the undecided prepared transactions.
+  Wanted Describe(bool with_prepared) VARVE_REQUIRES(kDbMutex);
   // Creates the log and makes it the current one, with the mutex released. After an error the old
   // log is still the current one, and the new file is gone.
   IOStatus MakeCurrent(const Wanted& wanted) VARVE_REQUIRES(kDbMutex);
@@ -78,8 +79,8 @@ class NewLogs {
                       std::unique_ptr<wal::CommitLog>* log);
   IOStatus MakeBuffered(const Wanted& wanted, const std::string& path,
                         std::unique_ptr<wal::CommitLog>* log);
-  // Adds the records of undecided transactions, and makes them durable.
-  IOStatus AddSections(const std::vector<std::string>& sections, wal::CommitLog* log);
+  // Adds the records of undecided prepared transactions, and makes them durable.
+  IOStatus AddPrepared(const std::vector<std::string>& records, wal::CommitLog* log);
   // Creates the file of a buffered log, or takes that of an old log which is to be reused.
   IOStatus MakeWritable(const Wanted& wanted, const std::string& path,
                         std::unique_ptr<FSWritableFile>* file);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// One list has all of them: open ones (planned, undecided) at its front, decided ones behind, in
-// the order of their decisions. So a search for open ones ends at the first decided one.
+// One list has all prepared transactions: open ones (planned, undecided) at its front, decided ones
+// behind, in the order of their decisions. So a search for open ones ends at the first decided one.
 //
-// A decided one no longer needs its updates, only the facts that keep logs from deletion: its log,
-// that of the decision, and its families. Two decided ones that keep the same logs are as good as
-// one (DropIfAlike), so that a stream of small transactions does not make the list long.
+// A decided transaction no longer needs its updates, only the facts that keep logs from deletion:
+// its log, that of the decision, and its families. Two decided ones that keep the same logs are as
+// good as one (DropIfAlike), so that a stream of small transactions does not make the list long.
 //
 // Moves between the two parts are splices of the list, which need no memory: a commit that is in
 // the log already cannot fail here.
@@ -26,17 +26,18 @@ namespace varve {
 
 namespace {
 
-using SectionState = PreparedSection::State;
+using PreparedState = PreparedTransaction::State;
 
 // Number of recently decided transactions that are compared; a stream of small ones has few kinds
 // at a time.
-constexpr int kSectionsCompared = 8;
+constexpr int kDecidedCompared = 8;
 
-bool IsOpenSection(const PreparedSection& section) {
-  return section.state == SectionState::kPlanned || section.state == SectionState::kUndecided;
+// Returns true for a transaction that is not decided.
+bool IsOpenTransaction(const PreparedTransaction& txn) {
+  return txn.state == PreparedState::kPlanned || txn.state == PreparedState::kUndecided;
 }
 
-std::vector<uint32_t> FamiliesOfSection(const WriteBatch& updates) {
+std::vector<uint32_t> FamiliesOfUpdates(const WriteBatch& updates) {
   std::set<uint32_t> families;
   BatchReader reader(WriteBatchInternal::Contents(updates));
   BatchRecord record;
@@ -46,13 +47,13 @@ std::vector<uint32_t> FamiliesOfSection(const WriteBatch& updates) {
   return {families.begin(), families.end()};
 }
 
-PreparedSection MakeSection(const std::string& name, WriteBatch updates, uint64_t now_micros) {
-  PreparedSection section;
-  section.name = name;
-  section.families = FamiliesOfSection(updates);
-  section.updates = std::move(updates);
-  section.since_micros = now_micros;
-  return section;
+PreparedTransaction MakePrepared(const std::string& name, WriteBatch updates, uint64_t now_micros) {
+  PreparedTransaction txn;
+  txn.name = name;
+  txn.families = FamiliesOfUpdates(updates);
+  txn.updates = std::move(updates);
+  txn.since_micros = now_micros;
+  return txn;
 }
 
 }  // namespace
@@ -63,168 +64,168 @@ std::string ShownName(const std::string& name) {
 }
 
 // Adds an open transaction under its name, before its Prepare is logged. An error adds nothing.
-Status PreparedSections::Plan(const std::string& name, const WriteBatch& updates,
-                              uint64_t now_micros, PreparedSection** section) {
+Status PreparedTransactions::Plan(const std::string& name, const WriteBatch& updates,
+                                  uint64_t now_micros, PreparedTransaction** txn) {
   // The element is made before the mutex is taken; a splice moves it without an allocation. The
   // copy has the batch's bytes without its save points, which the transaction keeps.
-  std::list<PreparedSection> made;
-  made.push_back(MakeSection(name, WriteBatch(updates.Data()), now_micros));
+  std::list<PreparedTransaction> made;
+  made.push_back(MakePrepared(name, WriteBatch(updates.Data()), now_micros));
   MutexLock lock(&mu_);
-  for (const PreparedSection& other : sections_) {
-    if (!IsOpenSection(other)) break;
+  for (const PreparedTransaction& other : transactions_) {
+    if (!IsOpenTransaction(other)) break;
     if (other.name == name) {
       return Status::InvalidArgument(
           "Prepare: a prepared transaction of this name is not decided yet", ShownName(name));
     }
   }
-  sections_.splice(sections_.begin(), made);
-  *section = &sections_.front();
-  (*section)->self = sections_.begin();
+  transactions_.splice(transactions_.begin(), made);
+  *txn = &transactions_.front();
+  (*txn)->self = transactions_.begin();
   return Status::OK();
 }
 
-void PreparedSections::Forget(PreparedSection* section) noexcept {
-  std::list<PreparedSection> gone;  // destroyed without the mutex
+void PreparedTransactions::Forget(PreparedTransaction* txn) noexcept {
+  std::list<PreparedTransaction> gone;  // destroyed without the mutex
   MutexLock lock(&mu_);
-  VARVE_ASSERT(section->state == SectionState::kPlanned);
-  gone.splice(gone.end(), sections_, section->self);
+  VARVE_ASSERT(txn->state == PreparedState::kPlanned);
+  gone.splice(gone.end(), transactions_, txn->self);
 }
 
-void PreparedSections::NotePrepared(PreparedSection* section, uint64_t log) noexcept {
+void PreparedTransactions::NotePrepared(PreparedTransaction* txn, uint64_t log) noexcept {
   MutexLock lock(&mu_);
-  VARVE_ASSERT(section->state == SectionState::kPlanned && log != 0);
-  section->state = SectionState::kUndecided;
-  section->log = log;
+  VARVE_ASSERT(txn->state == PreparedState::kPlanned && log != 0);
+  txn->state = PreparedState::kUndecided;
+  txn->log = log;
 }
 
 // Drops the updates, and moves the element behind the undecided ones. Afterwards the pointer in
 // `step` may be invalid (DropIfAlike).
-void PreparedSections::NoteDecided(const SectionStep& step, uint64_t log) noexcept {
-  PreparedSection* const section = step.section;
+void PreparedTransactions::NoteDecided(const TwoPhaseStep& step, uint64_t log) noexcept {
+  PreparedTransaction* const txn = step.prepared;
   WriteBatch gone;  // destroyed without the mutex
   MutexLock lock(&mu_);
-  VARVE_ASSERT(section->state == SectionState::kUndecided && section->log <= log);
-  gone = std::move(section->updates);
-  section->state = step.kind == SectionStep::Kind::kCommit ? SectionState::kCommitted
-                                                           : SectionState::kRolledBack;
-  section->decision_log = log;
+  VARVE_ASSERT(txn->state == PreparedState::kUndecided && txn->log <= log);
+  gone = std::move(txn->updates);
+  txn->state = step.kind == TwoPhaseStep::Kind::kCommit ? PreparedState::kCommitted
+                                                        : PreparedState::kRolledBack;
+  txn->decision_log = log;
   // A decision that a crash may take must not release the log of the prepare.
-  section->durable = step.synced;
-  sections_.splice(sections_.end(), sections_, section->self);
-  DropIfAlike(section);
+  txn->durable = step.synced;
+  transactions_.splice(transactions_.end(), transactions_, txn->self);
+  DropIfAlike(txn);
 }
 
-void PreparedSections::DropIfAlike(PreparedSection* section) noexcept {
-  auto other = section->self;
-  for (int i = 0; i < kSectionsCompared && other != sections_.begin(); i++) {
+void PreparedTransactions::DropIfAlike(PreparedTransaction* txn) noexcept {
+  auto other = txn->self;
+  for (int i = 0; i < kDecidedCompared && other != transactions_.begin(); i++) {
     --other;
-    if (IsOpenSection(*other)) return;
-    if (other->state == section->state && other->log == section->log &&
-        other->decision_log == section->decision_log && other->families == section->families) {
+    if (IsOpenTransaction(*other)) return;
+    if (other->state == txn->state && other->log == txn->log &&
+        other->decision_log == txn->decision_log && other->families == txn->families) {
       // The one that stays stands for both, so it is durable only if both are.
-      other->durable &= section->durable;
-      sections_.erase(section->self);
+      other->durable &= txn->durable;
+      transactions_.erase(txn->self);
       return;
     }
   }
 }
 
-// The section belongs to no Transaction object until one claims it (Claim).
-void PreparedSections::AddRecovered(const std::string& name, WriteBatch updates, uint64_t log,
-                                    uint64_t now_micros) {
-  std::list<PreparedSection> made;
-  made.push_back(MakeSection(name, std::move(updates), now_micros));
-  PreparedSection& section = made.front();
-  section.state = SectionState::kUndecided;
-  section.claimed = false;
-  section.log = log;
+// No Transaction object has the prepared transaction until one claims it (Claim).
+void PreparedTransactions::AddRecovered(const std::string& name, WriteBatch updates, uint64_t log,
+                                        uint64_t now_micros) {
+  std::list<PreparedTransaction> made;
+  made.push_back(MakePrepared(name, std::move(updates), now_micros));
+  PreparedTransaction& txn = made.front();
+  txn.state = PreparedState::kUndecided;
+  txn.claimed = false;
+  txn.log = log;
   MutexLock lock(&mu_);
-  sections_.splice(sections_.begin(), made);
-  section.self = sections_.begin();
+  transactions_.splice(transactions_.begin(), made);
+  txn.self = transactions_.begin();
 }
 
-std::vector<PreparedSection*> PreparedSections::Claim() {
-  std::vector<PreparedSection*> claimed;
+std::vector<PreparedTransaction*> PreparedTransactions::Claim() {
+  std::vector<PreparedTransaction*> claimed;
   MutexLock lock(&mu_);
-  claimed.reserve(sections_.size());
-  for (PreparedSection& section : sections_) {
-    if (section.state != SectionState::kUndecided || section.claimed) continue;
-    section.claimed = true;
-    claimed.push_back(&section);
+  claimed.reserve(transactions_.size());
+  for (PreparedTransaction& txn : transactions_) {
+    if (txn.state != PreparedState::kUndecided || txn.claimed) continue;
+    txn.claimed = true;
+    claimed.push_back(&txn);
   }
   return claimed;
 }
 
-void PreparedSections::Abandon(PreparedSection* section) noexcept {
+void PreparedTransactions::Abandon(PreparedTransaction* txn) noexcept {
   MutexLock lock(&mu_);
-  VARVE_ASSERT(section->state == SectionState::kUndecided);
-  section->claimed = false;
+  VARVE_ASSERT(txn->state == PreparedState::kUndecided);
+  txn->claimed = false;
 }
 
-bool PreparedSections::Has(const std::string& name) const {
+bool PreparedTransactions::Has(const std::string& name) const {
   MutexLock lock(&mu_);
-  return std::ranges::any_of(sections_, [&](const PreparedSection& section) {
-    return IsOpenSection(section) && section.name == name;
+  return std::ranges::any_of(transactions_, [&](const PreparedTransaction& txn) {
+    return IsOpenTransaction(txn) && txn.name == name;
   });
 }
 
-uint64_t PreparedSections::LogOf(const PreparedSection* section) const {
+uint64_t PreparedTransactions::LogOf(const PreparedTransaction* txn) const {
   MutexLock lock(&mu_);
-  return section->log;
+  return txn->log;
 }
 
-bool PreparedSections::InUse() const {
+bool PreparedTransactions::InUse() const {
   MutexLock lock(&mu_);
-  return !sections_.empty();
+  return !transactions_.empty();
 }
 
-void PreparedSections::NoteDurable(uint64_t log) noexcept {
+void PreparedTransactions::NoteDurable(uint64_t log) noexcept {
   MutexLock lock(&mu_);
-  for (PreparedSection& section : sections_) {
-    if (!IsOpenSection(section) && section.decision_log < log) section.durable = true;
+  for (PreparedTransaction& txn : transactions_) {
+    if (!IsOpenTransaction(txn) && txn.decision_log < log) txn.durable = true;
   }
 }
 
 // Follows the state: nothing is logged, undecided, decided but perhaps not durably, rolled back,
 // committed. A dropped family is not among `families`, and needs no log.
-bool PreparedSections::HoldsLog(const PreparedSection& section, const FamilyLogs& families) {
-  if (section.state == SectionState::kPlanned) return false;
-  if (section.state == SectionState::kUndecided || !section.durable) return true;
+bool PreparedTransactions::HoldsLog(const PreparedTransaction& txn, const FamilyLogs& families) {
+  if (txn.state == PreparedState::kPlanned) return false;
+  if (txn.state == PreparedState::kUndecided || !txn.durable) return true;
   // A durable rollback needs nothing: a recovery that misses both records has the same result.
-  if (section.state == SectionState::kRolledBack) return false;
+  if (txn.state == PreparedState::kRolledBack) return false;
   if (VARVE_CANARY(kLeaveCommitLog)) return false;
   // A commit needs the updates in its prepare record until every family of them has tables with
   // them.
-  return std::ranges::any_of(section.families, [&](uint32_t id) {
+  return std::ranges::any_of(txn.families, [&](uint32_t id) {
     const auto family = families.find(id);
-    return family != families.end() && family->second <= section.decision_log;
+    return family != families.end() && family->second <= txn.decision_log;
   });
 }
 
-void PreparedSections::Prune(const FamilyLogs& families) noexcept {
+void PreparedTransactions::Prune(const FamilyLogs& families) noexcept {
   MutexLock lock(&mu_);
-  for (auto it = sections_.begin(); it != sections_.end();) {
-    const bool over = !IsOpenSection(*it) && !HoldsLog(*it, families);
-    it = over ? sections_.erase(it) : std::next(it);
+  for (auto it = transactions_.begin(); it != transactions_.end();) {
+    const bool over = !IsOpenTransaction(*it) && !HoldsLog(*it, families);
+    it = over ? transactions_.erase(it) : std::next(it);
   }
 }
 
-uint64_t PreparedSections::OldestLogHeld(const FamilyLogs& families) const {
+uint64_t PreparedTransactions::OldestLogHeld(const FamilyLogs& families) const {
   MutexLock lock(&mu_);
   uint64_t oldest = UINT64_MAX;
-  for (const PreparedSection& section : sections_) {
-    if (HoldsLog(section, families)) oldest = std::min(oldest, section.log);
+  for (const PreparedTransaction& txn : transactions_) {
+    if (HoldsLog(txn, families)) oldest = std::min(oldest, txn.log);
   }
   return oldest;
 }
 
 // Planned ones have no record yet, and decided ones need none.
-std::vector<std::string> PreparedSections::MakeRecordsAgain(SequenceNumber next) const {
+std::vector<std::string> PreparedTransactions::MakeRecordsAgain(SequenceNumber next) const {
   std::vector<std::string> records;
   MutexLock lock(&mu_);
-  for (const PreparedSection& section : sections_) {
-    if (section.state != SectionState::kUndecided) continue;
-    WriteBatch record = MakePrepareRecord(section.updates, section.name, /*again=*/true);
+  for (const PreparedTransaction& txn : transactions_) {
+    if (txn.state != PreparedState::kUndecided) continue;
+    WriteBatch record = MakePrepareRecord(txn.updates, txn.name, /*again=*/true);
     // The record uses no number; it carries the next one, as the first prepare record did.
     WriteBatchInternal::SetSequence(&record, next);
     records.push_back(record.Data());
@@ -232,21 +233,20 @@ std::vector<std::string> PreparedSections::MakeRecordsAgain(SequenceNumber next)
   return records;
 }
 
-void PreparedSections::MovedTo(uint64_t log) noexcept {
+void PreparedTransactions::MovedTo(uint64_t log) noexcept {
   MutexLock lock(&mu_);
-  for (PreparedSection& section : sections_) {
-    if (section.state == SectionState::kUndecided) section.log = log;
-    if (!IsOpenSection(section) && section.decision_log < log) section.durable = true;
+  for (PreparedTransaction& txn : transactions_) {
+    if (txn.state == PreparedState::kUndecided) txn.log = log;
+    if (!IsOpenTransaction(txn) && txn.decision_log < log) txn.durable = true;
   }
 }
 
-std::vector<PreparedSections::Info> PreparedSections::Undecided() const {
+std::vector<PreparedTransactions::Info> PreparedTransactions::Undecided() const {
   std::vector<Info> result;
   MutexLock lock(&mu_);
-  for (const PreparedSection& section : sections_) {
-    if (section.state != SectionState::kUndecided) continue;
-    result.push_back({section.name, section.since_micros, section.log,
-                      section.updates.GetDataSize(), section.claimed});
+  for (const PreparedTransaction& txn : transactions_) {
+    if (txn.state != PreparedState::kUndecided) continue;
+    result.push_back({txn.name, txn.since_micros, txn.log, txn.updates.GetDataSize(), txn.claimed});
   }
   return result;
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// PreparedSections: keeps the updates of prepared transactions until they are decided, and the logs
-// that must stay for them.
+// PreparedTransactions is the registry of an open database's prepared transactions (two-phase
+// commit): it keeps their updates until they are decided, and knows the logs that must stay for
+// them.
 
 #include <cstdint>
 #include <list>
@@ -20,8 +21,9 @@
 
 namespace varve {
 
-// A prepared transaction in the registry: its updates, and which logs must stay for it.
-struct PreparedSection {
+// A prepared transaction in the registry: its updates, and what decides which logs must stay for
+// it. It exists without a Transaction object, for example after a crash.
+struct PreparedTransaction {
   // The members up to since_micros are constant once the object is made.
   std::string name;
   WriteBatch updates;              // has no marks
@@ -35,17 +37,17 @@ struct PreparedSection {
   uint64_t log = 0;           // log with its record
   uint64_t decision_log = 0;  // log with the decision
   bool durable = false;       // the decision is durable
-  std::list<PreparedSection>::iterator self;
+  std::list<PreparedTransaction>::iterator self;
 };
 
 // Returns a name as messages show it: hex, after 0x, unless it is printable.
 std::string ShownName(const std::string& name);
 
 // Describes the step of two-phase commit that a write makes at the point of its insertion.
-struct SectionStep {
+struct TwoPhaseStep {
   enum class Kind : uint8_t { kPrepare, kCommit, kRollback };
   Kind kind = Kind::kPrepare;
-  PreparedSection* section = nullptr;
+  PreparedTransaction* prepared = nullptr;
   const WriteBatch* commit_time = nullptr;  // set for kCommit: updates before the prepared ones
   const WriteBatch* updates = nullptr;      // set for kCommit: prepared, with timestamps
   bool synced = false;                      // the record is durable when it is applied
@@ -58,51 +60,54 @@ struct SectionStep {
 //
 // Thread safety: any thread. Pointers to prepared transactions are valid until these are forgotten
 // or decided.
-class PreparedSections final : public LogHolder {
+class PreparedTransactions final : public LogHolder {
  public:
   // Maps a family's id to its log: data of earlier logs is in tables.
   using FamilyLogs = LogHolder::FamilyLogs;
 
-  PreparedSections() = default;
-  PreparedSections(const PreparedSections&) = delete;
-  PreparedSections& operator=(const PreparedSections&) = delete;
+  PreparedTransactions() = default;
+  PreparedTransactions(const PreparedTransactions&) = delete;
+  PreparedTransactions& operator=(const PreparedTransactions&) = delete;
 
-  // Registers a prepared transaction before its record is logged. Returns InvalidArgument if one of
+  // Registers a transaction before its prepare record is logged. Returns InvalidArgument if one of
   // that name is undecided.
   Status Plan(const std::string& name, const WriteBatch& updates, uint64_t now_micros,
-              PreparedSection** section);
-  // Removes a prepared transaction whose record could not be logged.
-  void Forget(PreparedSection* section) noexcept;
-  // Called by the write of the record, before its slot completes: no log is switched meanwhile.
-  // These do not fail.
-  void NotePrepared(PreparedSection* section, uint64_t log) noexcept;
-  void NoteDecided(const SectionStep& step, uint64_t log) noexcept;
+              PreparedTransaction** txn);
+  // Removes a transaction whose prepare record could not be logged.
+  void Forget(PreparedTransaction* txn) noexcept;
+  // Change the state to undecided, and to committed or rolled back. Called by the write of the
+  // record, before its slot completes: no log is switched meanwhile. `log` has the record. These do
+  // not fail.
+  void NotePrepared(PreparedTransaction* txn, uint64_t log) noexcept;
+  void NoteDecided(const TwoPhaseStep& step, uint64_t log) noexcept;
 
-  // Called by an opening.
+  // Adds a transaction that an opening has found prepared and undecided. Nobody has claimed it.
   void AddRecovered(const std::string& name, WriteBatch updates, uint64_t log, uint64_t now_micros);
-  // Returns the undecided ones that no Transaction object has, and marks them as claimed: the
-  // caller makes an object for each, or abandons it.
-  std::vector<PreparedSection*> Claim();
-  // Called when its Transaction object is destroyed; it stays undecided.
-  void Abandon(PreparedSection* section) noexcept;
+  // Returns the undecided transactions that no Transaction object has, and marks them as claimed:
+  // the caller makes an object for each, or abandons it.
+  std::vector<PreparedTransaction*> Claim();
+  // Gives up a claim, such as when the Transaction object is destroyed. The prepared transaction
+  // stays undecided.
+  void Abandon(PreparedTransaction* txn) noexcept;
 
-  bool Has(const std::string& name) const;  // undecided, or about to be
-  // Returns the log with its record; 0 before NotePrepared.
-  uint64_t LogOf(const PreparedSection* section) const;
-  // True if any is undecided, or its log stays.
+  // Returns true if a transaction of this name is undecided, or about to be prepared.
+  bool Has(const std::string& name) const;
+  // Returns the number of the log with its prepare record; 0 before NotePrepared.
+  uint64_t LogOf(const PreparedTransaction* txn) const;
+  // Returns true if there is any for which a log stays, or that is about to be prepared.
   bool InUse() const;
 
   // Notes that logs below `log` are durable.
   void NoteDurable(uint64_t log) noexcept;
-  // Forgets those for which no log stays any more, given the families' logs.
+  // Forgets decided transactions for which no log stays any more, given the families' logs.
   void Prune(const FamilyLogs& families) noexcept;
   uint64_t OldestLogHeld(const FamilyLogs& families) const override;
 
-  // Returns records of all undecided ones for the beginning of a new log, so that earlier logs are
-  // not needed.
+  // Returns prepare records of all undecided transactions for the beginning of a new log, so that
+  // earlier logs are not needed. `next` is the sequence number of the next write.
   std::vector<std::string> MakeRecordsAgain(SequenceNumber next) const;
-  // Notes that these are durable in that log, and that all families are about to leave earlier logs
-  // in one step: then decisions in earlier logs are over, durable or not.
+  // Notes that these records are durable in that log, and that all families are about to leave
+  // earlier logs in one step: then decisions in earlier logs are over, durable or not.
   void MovedTo(uint64_t log) noexcept;
 
   // Describes an undecided transaction, for properties and the report of an opening.
@@ -116,13 +121,14 @@ class PreparedSections final : public LogHolder {
   std::vector<Info> Undecided() const;
 
  private:
-  // True if the log of the prepared or decided one must stay, given the families' logs.
-  static bool HoldsLog(const PreparedSection& section, const FamilyLogs& families);
-  // Drops a decided one if another one keeps the same logs.
-  void DropIfAlike(PreparedSection* section) noexcept VARVE_REQUIRES(mu_);
+  // Returns true if the log of the transaction must stay, given the families' logs.
+  static bool HoldsLog(const PreparedTransaction& txn, const FamilyLogs& families);
+  // Drops a decided transaction if another one keeps the same logs.
+  void DropIfAlike(PreparedTransaction* txn) noexcept VARVE_REQUIRES(mu_);
 
-  mutable Mutex mu_{lock_ranks::kPreparedSections};
-  std::list<PreparedSection> sections_ VARVE_GUARDED_BY(mu_);  // decided ones at the end, in order
+  mutable Mutex mu_{lock_ranks::kPreparedTransactions};
+  // Decided transactions are at the end, in the order of their decisions.
+  std::list<PreparedTransaction> transactions_ VARVE_GUARDED_BY(mu_);
 };
 
 }  // namespace varve

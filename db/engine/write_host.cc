@@ -120,26 +120,26 @@ void WriteHost::CountWrite(uint64_t keys, uint64_t bytes) const {
 // caller that asks which logs stay always finds a prepared transaction either undecided or in a
 // memtable.
 Status WriteHost::TakeStep(const WriteRequest& request, SequenceNumber sequence) {
-  const SectionStep& step = *request.step();
+  const TwoPhaseStep& step = *request.step();
   const uint64_t log = state_.logs->current_number();
-  if (step.kind == SectionStep::Kind::kPrepare) {
-    state_.sections.NotePrepared(step.section, log);
+  if (step.kind == TwoPhaseStep::Kind::kPrepare) {
+    state_.prepared.NotePrepared(step.prepared, log);
     return Status::OK();
   }
   uint64_t inserted = 0;
-  if (step.kind == SectionStep::Kind::kCommit) {
+  if (step.kind == TwoPhaseStep::Kind::kCommit) {
     VARVE_RETURN_IF_ERROR(InsertCommitted(step, sequence, &inserted));
   }
   // The updates are in memtables before the transaction counts as decided: whoever asks for the
   // oldest log that must stay finds them in one of the two places.
-  state_.sections.NoteDecided(step, log);
+  state_.prepared.NoteDecided(step, log);
   CountWrite(inserted, request.bytes());
   return Status::OK();
 }
 
 // Inserts the updates of a prepared transaction that is committed. After an error *inserted counts
 // those that are in memtables; they never become visible.
-Status WriteHost::InsertCommitted(const SectionStep& step, SequenceNumber sequence,
+Status WriteHost::InsertCommitted(const TwoPhaseStep& step, SequenceNumber sequence,
                                   uint64_t* inserted) {
   FoldingResolver folding(&state_, sequence);
   const WriteBatch* const parts[] = {step.commit_time, step.updates};

@@ -45,7 +45,7 @@ class WriteHost final : public CommitHost {
   // Handles a step of two-phase commit.
   Status TakeStep(const WriteRequest& request, SequenceNumber sequence);
   // Inserts the updates of a committed transaction. Adds their number to *inserted.
-  Status InsertCommitted(const SectionStep& step, SequenceNumber sequence, uint64_t* inserted);
+  Status InsertCommitted(const TwoPhaseStep& step, SequenceNumber sequence, uint64_t* inserted);
   // Sets the slow path if a memtable is full, or all of them take too much memory, so that a later
   // write switches them.
   void LookForFull();

@@ -60,7 +60,7 @@ class LogFollower::Resolver final : public MemTableResolver {
 
 LogFollower::LogFollower(Engine* engine)
     : engine_(engine), resolver_(std::make_unique<Resolver>(*this, &engine->state.families)) {
-  sections_.KeepCommitted();
+  two_phase_.KeepCommitted();
 }
 
 LogFollower::~LogFollower() = default;
@@ -77,8 +77,8 @@ void LogFollower::NoteNeeds(ManifestReplay* replay) VARVE_NO_THREAD_SAFETY_ANALY
   }
   // A family without data in memory needs no log, though its own log number may be lower.
   needed_ = std::max(needed_, replay->min_log_number_to_keep());
-  sections_.ForgetCommitted(needed_);
-  const uint64_t kept = std::min(needed_, sections_.OldestLog());
+  two_phase_.ForgetCommitted(needed_);
+  const uint64_t kept = std::min(needed_, two_phase_.OldestLog());
   std::erase_if(ends_, [kept](const auto& log) { return log.first < kept; });
 }
 
@@ -113,11 +113,11 @@ Status LogFollower::FindFirst(const std::vector<uint64_t>& logs, ManifestReplay*
   // A MANIFEST of another program may not name the logs that it keeps for prepared transactions, so
   // the logs are searched.
   for (auto log = oldest; log != logs.end() && *log < *first; ++log) {
-    bool has_sections = false;
-    VARVE_RETURN_IF_ERROR(HasSections(context.fs().get(), context.LogFileOptions(),
-                                      LogFileName(context.WalDirectory(), *log), *log,
-                                      &has_sections));
-    if (has_sections) *first = *log;
+    bool has_marks = false;
+    VARVE_RETURN_IF_ERROR(HasTwoPhaseMarks(context.fs().get(), context.LogFileOptions(),
+                                           LogFileName(context.WalDirectory(), *log), *log,
+                                           &has_marks));
+    if (has_marks) *first = *log;
   }
   return Status::OK();
 }
@@ -313,9 +313,9 @@ void LogFollower::LearnKeyPrefixes() {
 Status LogFollower::Apply(const Slice& batch, bool has_marks, BatchInserter* inserter) {
   SequenceNumber next = DecodeFixed64(batch.data());
   if (has_marks) {
-    // SectionReplay inserts prepared transactions, after everything before them.
+    // TwoPhaseReplay inserts prepared transactions, after everything before them.
     VARVE_RETURN_IF_ERROR(inserter->Flush());
-    VARVE_RETURN_IF_ERROR(sections_.Apply(batch, number(), resolver_.get(), &next, nullptr));
+    VARVE_RETURN_IF_ERROR(two_phase_.Apply(batch, number(), resolver_.get(), &next, nullptr));
   } else {
     if (chunk_.size() + batch.size() > chunk_.capacity()) {
       VARVE_RETURN_IF_ERROR(inserter->Flush());

@@ -53,8 +53,8 @@ class LogFollower {
   const std::string& met() const { return met_; }
   // Returns the end offset of the last record read, by log number.
   const std::map<uint64_t, uint64_t>& ends() const { return ends_; }
-  // Returns the prepared transactions that were read and are undecided.
-  SectionReplay& sections() { return sections_; }
+  // Returns the replay of two-phase commit, which has the transactions that are undecided so far.
+  TwoPhaseReplay& two_phase() { return two_phase_; }
   // Sets *bytes to the size of the records that are not applied yet, and *newest to the last
   // sequence number in them, or to applied(). Reads these records.
   Status MeasureRest(uint64_t* bytes, SequenceNumber* newest) const;
@@ -109,7 +109,7 @@ class LogFollower {
   Status lost_;
   SequenceNumber applied_ = 0;
   RecoveryReport report_;
-  SectionReplay sections_{&report_};
+  TwoPhaseReplay two_phase_{&report_};
   // See ends().
   std::map<uint64_t, uint64_t> ends_;
   // See met().

@@ -87,7 +87,7 @@ void MakeVersionSet(Engine* engine) {
   options.info_log = context.info_log();
   options.clock = context.clock();
   options.statistics = context.statistics();
-  options.log_holder = &engine->state.sections;
+  options.log_holder = &engine->state.prepared;
   // The marks write nothing before Begin. Their file operations are not reported to listeners
   // (open.cc).
   engine->state.marks = std::make_unique<wal::SyncedMarks>(context.options().env->GetFileSystem(),

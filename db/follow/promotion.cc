@@ -58,9 +58,9 @@ Status Promotion::CheckNothingLost() const {
                             std::string("ends before what was durable") + kOpenInstead);
 }
 
-Status Promotion::CheckSections() const {
-  VARVE_RETURN_IF_ERROR(logs_.sections().CheckWritten());
-  const auto& undecided = logs_.sections().undecided();
+Status Promotion::CheckPrepared() const {
+  VARVE_RETURN_IF_ERROR(logs_.two_phase().CheckWritten());
+  const auto& undecided = logs_.two_phase().undecided();
   if (undecided.empty() || engine_.context.options().allow_2pc) return Status::OK();
   return Status::InvalidArgument(
       engine_.context.name(),
@@ -71,27 +71,27 @@ Status Promotion::CheckSections() const {
 
 Status Promotion::Check() {
   VARVE_RETURN_IF_ERROR(CheckFamilies());
-  VARVE_RETURN_IF_ERROR(CheckSections());
+  VARVE_RETURN_IF_ERROR(CheckPrepared());
   return CheckNothingLost();
 }
 
 // Adds the transactions as if they had been prepared and committed by this process, so that their
 // logs are kept.
-void Promotion::TakeSections() {
-  PreparedSections& sections = engine_.state.sections;
-  SectionReplay& replayed = logs_.sections();
+void Promotion::TakePrepared() {
+  PreparedTransactions& transactions = engine_.state.prepared;
+  TwoPhaseReplay& replayed = logs_.two_phase();
   const uint64_t now = engine_.context.MonotonicMicros();
-  for (const SectionReplay::Committed& committed : replayed.committed()) {
-    sections.AddRecovered("", committed.sample, committed.log, now);
-    SectionStep step;
-    step.kind = SectionStep::Kind::kCommit;
+  for (const TwoPhaseReplay::Committed& committed : replayed.committed()) {
+    transactions.AddRecovered("", committed.sample, committed.log, now);
+    TwoPhaseStep step;
+    step.kind = TwoPhaseStep::Kind::kCommit;
     // Claim returns only this transaction, since undecided ones are added afterwards.
-    step.section = sections.Claim().front();
+    step.prepared = transactions.Claim().front();
     step.synced = true;  // No write comes before.
-    sections.NoteDecided(step, committed.decision_log);
+    transactions.NoteDecided(step, committed.decision_log);
   }
-  for (auto& [name, section] : replayed.undecided()) {
-    sections.AddRecovered(name, std::move(section.updates), section.log, now);
+  for (auto& [name, prepared] : replayed.undecided()) {
+    transactions.AddRecovered(name, std::move(prepared.updates), prepared.log, now);
   }
 }
 
@@ -205,7 +205,7 @@ Status Promotion::Run() {
   VARVE_RETURN_IF_ERROR(NoteFiles());
   VARVE_RETURN_IF_ERROR(e.context.OpenDirectory());
   VARVE_RETURN_IF_ERROR(e.context.OpenLogDirectory());
-  TakeSections();
+  TakePrepared();
   VARVE_RETURN_IF_ERROR(KeepLogs());
   {
     DbLock lock(&e.state.mu);

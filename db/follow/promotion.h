@@ -42,11 +42,11 @@ class Promotion {
  private:
   // Check the conditions of Check.
   Status CheckFamilies() VARVE_EXCLUDES(kDbMutex);
-  Status CheckSections() const;
+  Status CheckPrepared() const;
   Status CheckNothingLost() const;
   // Run the steps of Run, in this order.
   Status NoteFiles() VARVE_EXCLUDES(kDbMutex);
-  void TakeSections();
+  void TakePrepared();
   Status KeepLogs() VARVE_EXCLUDES(kDbMutex);
   Status LogState() VARVE_REQUIRES(kDbMutex);
 

@@ -47,23 +47,23 @@ Status NumberedOtherwise() {
 
 // Joins the updates in the order of the record's parts, so that the numbers of the result are those
 // that the database gave them.
-Status SectionMemory::Assemble(const Slice& record, const wal::TimestampSizes& sizes,
-                               std::string* batch, std::set<std::string>* missing) const {
-  using Kind = SectionPart::Kind;
+Status TransactionAssembler::Assemble(const Slice& record, const wal::TimestampSizes& sizes,
+                                      std::string* batch, std::set<std::string>* missing) const {
+  using Kind = TwoPhasePart::Kind;
   missing->clear();
-  std::vector<SectionPart> parts;
-  VARVE_RETURN_IF_ERROR(SplitSections(record, &parts));
+  std::vector<TwoPhasePart> parts;
+  VARVE_RETURN_IF_ERROR(SplitTwoPhaseRecord(record, &parts));
   batch->assign(record.data(), kBatchHeaderBytes);
   uint64_t count = 0;
-  std::map<std::string, const SectionPart*> here;  // Transactions that the record itself has.
-  for (const SectionPart& part : parts) {
+  std::map<std::string, const TwoPhasePart*> here;  // Transactions that the record itself has.
+  for (const TwoPhasePart& part : parts) {
     const std::string name = part.name.ToString();
     if (part.by_sub_batch) return NumberedOtherwise();
     if (part.kind == Kind::kUpdates) {
       batch->append(part.updates.data(), part.updates.size());
       count += part.count;
     }
-    if (part.kind == Kind::kSection) here[name] = &part;
+    if (part.kind == Kind::kPrepare) here[name] = &part;
     if (part.kind != Kind::kCommit) continue;
     const auto inside = here.find(name);
     const auto known = undecided_.find(name);
@@ -72,13 +72,13 @@ Status SectionMemory::Assemble(const Slice& record, const wal::TimestampSizes& s
       if (!decided_.contains(name)) missing->insert(name);
       continue;
     }
-    WriteBatch section(inside != here.end()
-                           ? MakeBatchOf(inside->second->updates, inside->second->count)
-                           : known->second.updates);
-    VARVE_RETURN_IF_ERROR(Stamp(part.timestamp, sizes, &section));
-    const Slice updates = WithoutHeader(WriteBatchInternal::Contents(section));
+    WriteBatch prepared(inside != here.end()
+                            ? MakeBatchOf(inside->second->updates, inside->second->count)
+                            : known->second.updates);
+    VARVE_RETURN_IF_ERROR(Stamp(part.timestamp, sizes, &prepared));
+    const Slice updates = WithoutHeader(WriteBatchInternal::Contents(prepared));
     batch->append(updates.data(), updates.size());
-    count += WriteBatchInternal::Count(section);
+    count += WriteBatchInternal::Count(prepared);
   }
   if (!missing->empty()) {
     return Status::NotFound("two-phase commit: the prepared transaction '" +
@@ -90,20 +90,20 @@ Status SectionMemory::Assemble(const Slice& record, const wal::TimestampSizes& s
   return Status::OK();
 }
 
-void SectionMemory::Apply(const Slice& record, uint64_t log, bool recovered) {
+void TransactionAssembler::Apply(const Slice& record, uint64_t log, bool recovered) {
   // The current opening does not copy transactions that its recovery found decided.
   if (!recovered) decided_.clear();
-  using Kind = SectionPart::Kind;
-  std::vector<SectionPart> parts;
+  using Kind = TwoPhasePart::Kind;
+  std::vector<TwoPhasePart> parts;
   // Assemble has reported the damage, or the record is before the wanted ones.
-  if (!SplitSections(record, &parts).ok()) return;
-  for (const SectionPart& part : parts) {
+  if (!SplitTwoPhaseRecord(record, &parts).ok()) return;
+  for (const TwoPhasePart& part : parts) {
     const std::string name = part.name.ToString();
-    if (part.kind == Kind::kSection) {
+    if (part.kind == Kind::kPrepare) {
       if (part.again && decided_.contains(name)) continue;
       decided_.erase(name);
       // A copy of a transaction replaces it, so its old log is not needed any more.
-      undecided_[name] = Section{MakeBatchOf(part.updates, part.count), log};
+      undecided_[name] = Prepared{MakeBatchOf(part.updates, part.count), log};
     } else if (part.kind != Kind::kUpdates) {
       undecided_.erase(name);
       if (recovered) decided_.insert(name);
@@ -111,7 +111,7 @@ void SectionMemory::Apply(const Slice& record, uint64_t log, bool recovered) {
   }
 }
 
-bool SectionMemory::TakeFrom(SectionMemory* earlier, const std::string& name) {
+bool TransactionAssembler::TakeFrom(TransactionAssembler* earlier, const std::string& name) {
   // It is decided already, so the commit record at hand is a second one.
   if (earlier->decided_.contains(name)) {
     decided_.insert(name);
@@ -123,9 +123,9 @@ bool SectionMemory::TakeFrom(SectionMemory* earlier, const std::string& name) {
   return true;
 }
 
-uint64_t SectionMemory::OldestLog() const {
+uint64_t TransactionAssembler::OldestLog() const {
   uint64_t oldest = UINT64_MAX;
-  for (const auto& [name, section] : undecided_) oldest = std::min(oldest, section.log);
+  for (const auto& [name, prepared] : undecided_) oldest = std::min(oldest, prepared.log);
   return oldest;
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// SectionMemory remembers the prepared transactions ("sections") of logs that are read, and returns
-// each as one batch when its commit record is read.
+// TransactionAssembler remembers the prepared transactions of logs that are read, and returns the
+// updates of each as one batch when its commit record is read.
 
 #include <cstdint>
 #include <map>
@@ -17,7 +17,7 @@
 namespace varve {
 
 // Thread safety: none.
-class SectionMemory {
+class TransactionAssembler {
  public:
   // Sets *batch to all updates that a record with marks brings, with the record's sequence number:
   // its own, and those of the prepared transactions that it commits. Returns NotFound if it commits
@@ -31,7 +31,7 @@ class SectionMemory {
   void Apply(const Slice& record, uint64_t log, bool recovered);
   // Moves the state of the transaction of that name from `earlier` to this object. Returns false if
   // `earlier` has none.
-  bool TakeFrom(SectionMemory* earlier, const std::string& name);
+  bool TakeFrom(TransactionAssembler* earlier, const std::string& name);
   // Forgets undecided transactions. Must be called at the first log of an opening, which begins
   // with copies of the transactions that recovery found undecided.
   void Restart() { undecided_.clear(); }
@@ -40,11 +40,11 @@ class SectionMemory {
   uint64_t OldestLog() const;
 
  private:
-  struct Section {
+  struct Prepared {
     std::string updates;  // Encoded as a batch.
     uint64_t log = 0;
   };
-  std::map<std::string, Section> undecided_;
+  std::map<std::string, Prepared> undecided_;
   // Names of transactions that are decided in recovered logs. A log may have a decision whose write
   // was reported as failed, followed by a copy of the transaction or by a second decision, which
   // must both be ignored.

@@ -119,11 +119,11 @@ Status UpdateReader::Begin() {
   }
   // Unless they may be lost, all numbers from the position on are in this log, or in later ones, if
   // in any.
-  if (options_.first_log != 0 || !engine_->state.sections.InUse()) return Status::OK();
+  if (options_.first_log != 0 || !engine_->state.prepared.InUse()) return Status::OK();
   // A commit in this log or a later one may belong to a transaction that was prepared in one
   // before. Those of the earlier logs that are still there are read now.
   for (size_t i = 0; i < first; i++) {
-    VARVE_RETURN_IF_ERROR(ReadSections(numbers[i], &sections_));
+    VARVE_RETURN_IF_ERROR(ReadPrepared(numbers[i], &transactions_));
   }
   return Status::OK();
 }
@@ -151,7 +151,7 @@ uint64_t UpdateReader::OldestLogNeeded() const {
   // While it is in doubt whether numbers are lost, a later reader has to begin where the doubt
   // began.
   const uint64_t from = may_be_lost_ && lost_from_ != 0 ? lost_from_ : tail_->number();
-  return std::min(from, sections_.OldestLog());
+  return std::min(from, transactions_.OldestLog());
 }
 
 // Takes records, one after the other, until one is given out or a gap is due. A record that is not
@@ -282,7 +282,7 @@ UpdateReader::Met UpdateReader::GoOn(bool damaged) {
   may_be_lost_ = true;  // The next log may say that this was the end.
   // Transactions that a recovery has seen decided may have been logged again before: no decision
   // follows.
-  if (left_found && !view_.recovered) sections_.Restart();
+  if (left_found && !view_.recovered) transactions_.Restart();
   return Met::kBatch;
 }
 
@@ -316,15 +316,15 @@ bool UpdateReader::TakePredecessor(const Slice& record) {
   return true;
 }
 
-// Changes the position and the memory of prepared transactions only for a record that is given out,
-// or passed for good: the others are put back, and judged again.
+// Changes the position and the remembered prepared transactions only for a record that is given
+// out, or passed for good: the others are put back, and judged again.
 UpdateReader::Verdict UpdateReader::Judge(const Slice& record, Update* update) {
   bool has_marks = false;
   status_ = CheckBatchStructure(record, &has_marks);
   if (!status_.ok()) return Verdict::kFailed;
   Slice batch = record;
   if (has_marks) {
-    status_ = AssembleSections(record, &batch);
+    status_ = AssembleBatch(record, &batch);
     if (!status_.ok()) return Verdict::kFailed;
   }
   // A batch's header: 8 bytes of the first sequence number, 4 of the count, both little-endian.
@@ -332,7 +332,7 @@ UpdateReader::Verdict UpdateReader::Judge(const Slice& record, Update* update) {
   update->first = DecodeFixed64(batch.data());
   update->last = update->first + count - 1;
   update->batch = batch;
-  update->log = std::min(tail_->number(), sections_.OldestLog());
+  update->log = std::min(tail_->number(), transactions_.OldestLog());
   at_end_record_ = IsEndRecord(record);
   if (at_end_record_) return Verdict::kSkip;
   if (count == 0 && TakePredecessor(record)) {
@@ -351,7 +351,7 @@ UpdateReader::Verdict UpdateReader::Judge(const Slice& record, Update* update) {
   const bool empty = batch.size() == kBatchHeaderBytes;
   // The gap is given out first; the caller puts the record back and meets it again afterwards.
   if (!passed && !empty && update->first > next_) return Verdict::kGap;
-  if (has_marks) sections_.Apply(record, tail_->number(), view_.recovered);
+  if (has_marks) transactions_.Apply(record, tail_->number(), view_.recovered);
   // Numbers missing behind it in the same log were not logged.
   if (passed && count != 0) may_be_lost_ = false;
   if (passed || empty) return Verdict::kSkip;
@@ -364,9 +364,9 @@ UpdateReader::Verdict UpdateReader::Judge(const Slice& record, Update* update) {
 
 // Prepared transactions that are not known yet are searched for in earlier logs, once. RocksDB
 // joins the records of a group of writers, so a record may commit several of them.
-Status UpdateReader::AssembleSections(const Slice& record, Slice* batch) {
+Status UpdateReader::AssembleBatch(const Slice& record, Slice* batch) {
   std::set<std::string> missing;
-  Status s = sections_.Assemble(record, tail_->timestamp_sizes(), &assembled_, &missing);
+  Status s = transactions_.Assemble(record, tail_->timestamp_sizes(), &assembled_, &missing);
   if (!missing.empty()) {
     // A record that comes before the position is passed over anyway, so an empty batch will do.
     if (DecodeFixed64(record.data()) < next_ && behind_) {
@@ -376,7 +376,7 @@ Status UpdateReader::AssembleSections(const Slice& record, Slice* batch) {
       return Status::OK();
     }
     VARVE_RETURN_IF_ERROR(SearchEarlierLogs(missing));
-    s = sections_.Assemble(record, tail_->timestamp_sizes(), &assembled_, &missing);
+    s = transactions_.Assemble(record, tail_->timestamp_sizes(), &assembled_, &missing);
   }
   *batch = Slice(assembled_);
   return s;
@@ -385,13 +385,13 @@ Status UpdateReader::AssembleSections(const Slice& record, Slice* batch) {
 Status UpdateReader::SearchEarlierLogs(const std::set<std::string>& names) {
   std::vector<uint64_t> numbers;
   VARVE_RETURN_IF_ERROR(files_.List(&numbers));
-  SectionMemory earlier;
+  TransactionAssembler earlier;
   for (uint64_t number : numbers) {
     if (number >= tail_->number()) break;
-    VARVE_RETURN_IF_ERROR(ReadSections(number, &earlier));
+    VARVE_RETURN_IF_ERROR(ReadPrepared(number, &earlier));
   }
   for (const std::string& name : names) {
-    if (sections_.TakeFrom(&earlier, name)) continue;
+    if (transactions_.TakeFrom(&earlier, name)) continue;
     return Status::NotFound("two-phase commit: the log in which the transaction '" +
                             ShownName(name) + "' was prepared is not there any more");
   }
@@ -399,7 +399,7 @@ Status UpdateReader::SearchEarlierLogs(const std::set<std::string>& names) {
 }
 
 // Reads the log up to its end or to damage. A log that is gone has no transactions for the caller.
-Status UpdateReader::ReadSections(uint64_t number, SectionMemory* sections) const {
+Status UpdateReader::ReadPrepared(uint64_t number, TransactionAssembler* transactions) const {
   LogSet::LogView view;
   std::unique_ptr<wal::LogTail> tail;
   Status s = files_.View(number, &view);
@@ -411,7 +411,7 @@ Status UpdateReader::ReadSections(uint64_t number, SectionMemory* sections) cons
   while (tail->Next(view.bytes, &record) == TailMet::kRecord) {
     bool has_marks = false;
     if (CheckBatchStructure(record, &has_marks).ok() && has_marks) {
-      sections->Apply(record, number, view.recovered);
+      transactions->Apply(record, number, view.recovered);
     }
   }
   return Status::OK();

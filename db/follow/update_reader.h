@@ -131,12 +131,12 @@ class UpdateReader {
   // may_be_lost_ if it proves that nothing is missing.
   bool TakePredecessor(const Slice& record);
   // Assembles the batch that the record commits.
-  Status AssembleSections(const Slice& record, Slice* batch);
+  Status AssembleBatch(const Slice& record, Slice* batch);
   // Finds the prepared transactions in logs before the current one. Returns NotFound if the log of
   // one of them is gone.
   Status SearchEarlierLogs(const std::set<std::string>& names);
   // Reads the prepared transactions of a whole log that are undecided at its end.
-  Status ReadSections(uint64_t number, SectionMemory* sections) const;
+  Status ReadPrepared(uint64_t number, TransactionAssembler* transactions) const;
   // Sets *update to a gap from the position to `last`, and moves the position to `last` + 1.
   Met Gap(SequenceNumber last, bool lost, Update* update);
   // Sets status() and returns kFailed.
@@ -166,7 +166,7 @@ class UpdateReader {
   bool left_whole_ = false;
   bool left_closed_ = false;    // It ends with an end record.
   bool at_end_record_ = false;  // The last record read is an end record.
-  SectionMemory sections_;
+  TransactionAssembler transactions_;
   std::string assembled_;
   Status status_;
 };

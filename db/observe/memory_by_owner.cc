@@ -107,7 +107,7 @@ TableBytes SumTables(const DbContext& context, const DbState& state) VARVE_REQUI
 
 uint64_t SumTransactions(const DbState& state) {
   uint64_t sum = state.transaction_bytes.load(std::memory_order_relaxed);
-  for (const PreparedSections::Info& section : state.sections.Undecided()) sum += section.bytes;
+  for (const PreparedTransactions::Info& txn : state.prepared.Undecided()) sum += txn.bytes;
   return sum;
 }
 

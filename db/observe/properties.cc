@@ -209,7 +209,7 @@ bool SumTables(Engine* e, ColumnFamily* f, const Slice& name, TableProperties* s
 // Lists the prepared transactions, and the logs that are kept only for them: those older than what
 // families need.
 std::string PreparedText(Engine& e) VARVE_REQUIRES(kDbMutex) {
-  const std::vector<PreparedSections::Info> sections = e.state.sections.Undecided();
+  const std::vector<PreparedTransactions::Info> transactions = e.state.prepared.Undecided();
   const uint64_t needed = e.state.versions->MinLogNumber();
   const uint64_t kept = e.state.versions->OldestLogNeeded();
   uint64_t bytes = 0;
@@ -219,12 +219,12 @@ std::string PreparedText(Engine& e) VARVE_REQUIRES(kDbMutex) {
     }
   }
   std::string out;
-  AppendF(&out, "undecided=%zu log_bytes_kept=%" PRIu64 "\n", sections.size(), bytes);
-  for (const PreparedSections::Info& section : sections) {
-    out += "'" + ShownName(section.name) + "'";
+  AppendF(&out, "undecided=%zu log_bytes_kept=%" PRIu64 "\n", transactions.size(), bytes);
+  for (const PreparedTransactions::Info& txn : transactions) {
+    out += "'" + ShownName(txn.name) + "'";
     AppendF(&out, " seconds=%" PRIu64 " bytes=%zu log=%" PRIu64 "%s\n",
-            (e.context.MonotonicMicros() - section.since_micros) / 1000000, section.bytes,
-            section.log, section.claimed ? "" : " without a transaction");
+            (e.context.MonotonicMicros() - txn.since_micros) / 1000000, txn.bytes, txn.log,
+            txn.claimed ? "" : " without a transaction");
   }
   return out;
 }

@@ -49,12 +49,12 @@ Status LogRecovery::Replay() {
     VARVE_RETURN_IF_ERROR(
         CheckManifestIsNotStale(context_, &state_, wanted_.directories, replayed));
   }
-  TakeSections();
+  TakePrepared();
   if (context_.read_only()) ListLogs();
   DbLock lock(&state_.mu);
   state_.versions->set_last_sequence(
       std::max(state_.versions->last_sequence(), replay_.max_sequence()));
-  return CheckSections();
+  return CheckPrepared();
 }
 
 // A log that another process still writes is listed up to the offset that this opening has read. If
@@ -73,21 +73,21 @@ void LogRecovery::ListLogs() {
   }
 }
 
-void LogRecovery::TakeSections() {
+void LogRecovery::TakePrepared() {
   const uint64_t now = context_.MonotonicMicros();
-  for (auto& [name, section] : replay_.sections().undecided()) {
+  for (auto& [name, prepared] : replay_.two_phase().undecided()) {
     replay_.NotePrepared(name);
-    state_.sections.AddRecovered(name, std::move(section.updates), section.log, now);
+    state_.prepared.AddRecovered(name, std::move(prepared.updates), prepared.log, now);
   }
 }
 
 // Without allow_2pc the transactions could not be decided, and their logs would be kept forever.
-Status LogRecovery::CheckSections() const {
-  VARVE_RETURN_IF_ERROR(replay_.sections().CheckWritten());
+Status LogRecovery::CheckPrepared() const {
+  VARVE_RETURN_IF_ERROR(replay_.two_phase().CheckWritten());
   if (context_.options().allow_2pc || context_.read_only() || wanted_.repairs) return Status::OK();
   std::string names;
-  for (const PreparedSections::Info& section : state_.sections.Undecided()) {
-    names += (names.empty() ? "'" : ", '") + ShownName(section.name) + "'";
+  for (const PreparedTransactions::Info& prepared : state_.prepared.Undecided()) {
+    names += (names.empty() ? "'" : ", '") + ShownName(prepared.name) + "'";
   }
   if (names.empty()) return Status::OK();
   return Status::InvalidArgument(
@@ -145,8 +145,9 @@ Status LogRecovery::FindOldestWanted(const std::vector<uint64_t>& logs, uint64_t
   }
   for (auto log = first; log != logs.end() && *log < *oldest; ++log) {
     bool wanted = false;
-    VARVE_RETURN_IF_ERROR(HasSections(context_.fs().get(), context_.LogFileOptions(),
-                                      LogFileName(context_.WalDirectory(), *log), *log, &wanted));
+    VARVE_RETURN_IF_ERROR(HasTwoPhaseMarks(context_.fs().get(), context_.LogFileOptions(),
+                                           LogFileName(context_.WalDirectory(), *log), *log,
+                                           &wanted));
     if (wanted) *oldest = *log;
   }
   return Status::OK();
@@ -203,7 +204,7 @@ void LogRecovery::MarkNumbersUsed(const std::vector<std::string>& logs) {
 bool LogRecovery::CanKeepLogs() const {
   // A log with a commit needs the log of its prepared transaction, which is not kept by any
   // memtable.
-  if (replay_.met_sections()) return false;
+  if (replay_.met_two_phase()) return false;
   // The logs still have the records that the filter has left out.
   if (context_.options().wal_filter != nullptr) return false;
   return context_.options().avoid_flush_during_recovery && !replay_.wrote_tables() &&

@@ -58,9 +58,9 @@ class LogRecovery {
   // Adds the replayed logs of a read-only opening to the log set.
   void ListLogs();
   // Moves the undecided transactions to the engine's state.
-  void TakeSections();
+  void TakePrepared();
   // Returns an error if the database cannot be opened with these transactions.
-  Status CheckSections() const;
+  Status CheckPrepared() const;
   // Sets *oldest to the oldest existing log that is needed. Logs older than those that families
   // need may be needed for prepared transactions.
   Status FindOldestWanted(const std::vector<uint64_t>& logs, uint64_t* oldest) const

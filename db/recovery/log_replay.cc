@@ -287,8 +287,8 @@ Status LogReplay::Insert(const RecordPipeline::Record& record, uint64_t number,
   // from a crash that was already recovered from.
   const bool stops = !report_.first_bad_file.empty() && report_.first_bad_log >= min_family_log_ &&
                      context_.options().wal_recovery_mode == WALRecoveryMode::kPointInTimeRecovery;
-  return sections_.Apply(record.bytes, number, resolver, next_sequence,
-                         stops ? unknown_commit : nullptr);
+  return two_phase_.Apply(record.bytes, number, resolver, next_sequence,
+                          stops ? unknown_commit : nullptr);
 }
 
 // Counts the record's sequence numbers as used even if the insertion fails. Flushes the inserter if

@@ -44,7 +44,7 @@ class LogReplay {
         report_(parts.report),
         synced_(synced),
         repairs_(repairs),
-        sections_(&parts.report),
+        two_phase_(&parts.report),
         filter_(repairs ? nullptr : parts.context.options().wal_filter) {}
 
   // Replays the logs with these numbers, which must ascend. Full memtables are written to L0,
@@ -69,10 +69,12 @@ class LogReplay {
   // Returns the logs that were skipped, or that have damage other than a torn tail.
   const std::vector<uint64_t>& damaged_logs() const { return damaged_logs_; }
   bool stopped_early() const { return stopped_at_ != 0; }
-  // Returns the undecided transactions of two-phase commit, once all logs are replayed.
-  SectionReplay& sections() { return sections_; }
-  [[nodiscard]] const SectionReplay& sections() const { return sections_; }
-  bool met_sections() const { return sections_.met_any(); }
+  // Returns the replay of two-phase commit, which has the undecided transactions once all logs are
+  // replayed.
+  TwoPhaseReplay& two_phase() { return two_phase_; }
+  [[nodiscard]] const TwoPhaseReplay& two_phase() const { return two_phase_; }
+  // Returns true if any record had marks of two-phase commit.
+  bool met_two_phase() const { return two_phase_.met_any(); }
   // Adds a name to the report.
   void NotePrepared(const std::string& name) { report_.prepared_transactions.push_back(name); }
   // Returns true if a replayed log is stamped (db/engine/new_logs.h).
@@ -114,7 +116,7 @@ class LogReplay {
                        const std::string& path, std::string* stop_reason);
   // Counts the sequence numbers of a record that is not applied as used.
   void NoteNumbers(const Slice& record);
-  // Inserts the record's updates. Sets *unknown_commit like SectionReplay::Apply if there was
+  // Inserts the record's updates. Sets *unknown_commit like TwoPhaseReplay::Apply if there was
   // earlier damage.
   Status Insert(const RecordPipeline::Record& record, uint64_t number, MemTableResolver* resolver,
                 BatchInserter* inserter, SequenceNumber* next_sequence,
@@ -158,7 +160,7 @@ class LogReplay {
   RecoveryReport& report_;
   const wal::SyncedMark synced_;
   const bool repairs_;
-  SectionReplay sections_;
+  TwoPhaseReplay two_phase_;
   RecordFilter filter_;
   uint64_t min_log_ = 0;
   uint64_t min_family_log_ = 0;  // Earlier logs are only needed for prepared transactions.

@@ -298,7 +298,7 @@ Status Opener::MakeVersionSet() {
   options.info_log = context.info_log();
   options.clock = context.clock();
   options.statistics = context.statistics();
-  options.log_holder = &e_->state.sections;
+  options.log_holder = &e_->state.prepared;
   if (!context.read_only()) {
     // The marks use the file system without listeners: a write of a mark holds a lock for which a
     // call of a listener would wait.

@@ -31,31 +31,31 @@ constexpr size_t kUnknownDecisionsKept = 100;
 
 }  // namespace
 
-Status HasSections(FileSystem* fs, const FileOptions& options, const std::string& path,
-                   uint64_t number, bool* has_sections) {
-  *has_sections = false;
+Status HasTwoPhaseMarks(FileSystem* fs, const FileOptions& options, const std::string& path,
+                        uint64_t number, bool* has_marks) {
+  *has_marks = false;
   std::unique_ptr<SequentialFileReader> file;
   VARVE_RETURN_IF_ERROR(SequentialFileReader::Open(fs, path, options, &file));
   wal::LogReader reader(std::move(file), number, path, nullptr);
   Slice record;
   std::string scratch;
-  while (!*has_sections &&
+  while (!*has_marks &&
          reader.ReadRecord(&record, &scratch, WALRecoveryMode::kSkipAnyCorruptedRecords)) {
-    CheckBatchStructure(record, has_sections).PermitUncheckedError();
+    CheckBatchStructure(record, has_marks).PermitUncheckedError();
   }
   return reader.io_status();
 }
 
-Status SectionReplay::Insert(const WriteBatch& updates, MemTableResolver* resolver,
-                             SequenceNumber* next_sequence) {
+Status TwoPhaseReplay::Insert(const WriteBatch& updates, MemTableResolver* resolver,
+                              SequenceNumber* next_sequence) {
   BatchInsertResult result;
   Status s = InsertBatch(WriteBatchInternal::Contents(updates), *next_sequence, resolver, &result);
   *next_sequence = result.next_sequence;
   return s;
 }
 
-Status SectionReplay::Stamp(const Slice& timestamp, MemTableResolver* resolver,
-                            WriteBatch* updates) {
+Status TwoPhaseReplay::Stamp(const Slice& timestamp, MemTableResolver* resolver,
+                             WriteBatch* updates) {
   if (timestamp.empty()) return Status::OK();
   return updates->UpdateTimestamps(timestamp, [&](uint32_t family) -> size_t {
     const Comparator* const comparator = resolver->ComparatorOf(family);
@@ -65,12 +65,12 @@ Status SectionReplay::Stamp(const Slice& timestamp, MemTableResolver* resolver,
 }
 
 // A record may prepare and commit a transaction, so its own prepares are collected on the way.
-std::string SectionReplay::FindUnknownCommit(const std::vector<SectionPart>& parts) const {
+std::string TwoPhaseReplay::FindUnknownCommit(const std::vector<TwoPhasePart>& parts) const {
   std::set<std::string> here;
-  for (const SectionPart& part : parts) {
+  for (const TwoPhasePart& part : parts) {
     const std::string name = part.name.ToString();
-    if (part.kind == SectionPart::Kind::kSection) here.insert(name);
-    if (part.kind == SectionPart::Kind::kCommit && !here.contains(name) &&
+    if (part.kind == TwoPhasePart::Kind::kPrepare) here.insert(name);
+    if (part.kind == TwoPhasePart::Kind::kCommit && !here.contains(name) &&
         !undecided_.contains(name) && !written_.contains(name)) {
       return name;
     }
@@ -78,15 +78,15 @@ std::string SectionReplay::FindUnknownCommit(const std::vector<SectionPart>& par
   return "";
 }
 
-bool SectionReplay::DecidesWritten(const std::vector<SectionPart>& parts) const {
-  return std::ranges::any_of(parts, [this](const SectionPart& part) {
+bool TwoPhaseReplay::DecidesWritten(const std::vector<TwoPhasePart>& parts) const {
+  return std::ranges::any_of(parts, [this](const TwoPhasePart& part) {
     const bool decides =
-        part.kind == SectionPart::Kind::kCommit || part.kind == SectionPart::Kind::kRollback;
+        part.kind == TwoPhasePart::Kind::kCommit || part.kind == TwoPhasePart::Kind::kRollback;
     return decides && written_.contains(part.name.ToString());
   });
 }
 
-Status SectionReplay::CheckWritten() const {
+Status TwoPhaseReplay::CheckWritten() const {
   if (written_.empty()) return Status::OK();
   std::string names;
   for (const std::string& name : written_) {
@@ -99,11 +99,11 @@ Status SectionReplay::CheckWritten() const {
 }
 
 // Stores one update of each family as a sample of the transaction.
-void SectionReplay::NoteCommitted(const Section& section, uint64_t decision_log) {
+void TwoPhaseReplay::NoteCommitted(const Prepared& prepared, uint64_t decision_log) {
   Committed committed;
-  committed.log = section.log;
+  committed.log = prepared.log;
   committed.decision_log = decision_log;
-  const Slice batch = WriteBatchInternal::Contents(section.updates);
+  const Slice batch = WriteBatchInternal::Contents(prepared.updates);
   std::string samples;
   BatchReader reader(batch);
   BatchRecord record;
@@ -123,13 +123,13 @@ void SectionReplay::NoteCommitted(const Section& section, uint64_t decision_log)
   committed_.push_back(std::move(committed));
 }
 
-void SectionReplay::ForgetCommitted(uint64_t before) {
+void TwoPhaseReplay::ForgetCommitted(uint64_t before) {
   std::erase_if(committed_, [&](const Committed& c) { return c.decision_log < before; });
 }
 
-uint64_t SectionReplay::OldestLog() const {
+uint64_t TwoPhaseReplay::OldestLog() const {
   uint64_t oldest = UINT64_MAX;
-  for (const auto& [name, section] : undecided_) oldest = std::min(oldest, section.log);
+  for (const auto& [name, prepared] : undecided_) oldest = std::min(oldest, prepared.log);
   for (const Committed& committed : committed_) oldest = std::min(oldest, committed.log);
   return oldest;
 }
@@ -137,11 +137,11 @@ uint64_t SectionReplay::OldestLog() const {
 // A record is a sequence of parts: plain updates, prepared transactions, and decisions. Varve's
 // prepared transactions wait in undecided_ for their decision. RocksDB's WRITE_PREPARED has
 // numbered updates at their Prepare: those are inserted at once, and their names wait in written_.
-Status SectionReplay::Apply(const Slice& record, uint64_t log, MemTableResolver* resolver,
-                            SequenceNumber* next_sequence, std::string* unknown_commit) {
-  using Kind = SectionPart::Kind;
-  std::vector<SectionPart> parts;
-  VARVE_RETURN_IF_ERROR(SplitSections(record, &parts));
+Status TwoPhaseReplay::Apply(const Slice& record, uint64_t log, MemTableResolver* resolver,
+                             SequenceNumber* next_sequence, std::string* unknown_commit) {
+  using Kind = TwoPhasePart::Kind;
+  std::vector<TwoPhasePart> parts;
+  VARVE_RETURN_IF_ERROR(SplitTwoPhaseRecord(record, &parts));
   *next_sequence = DecodeFixed64(record.data());
   // Checked before anything is inserted, so that the caller can leave out the whole record.
   if (unknown_commit != nullptr) {
@@ -149,7 +149,7 @@ Status SectionReplay::Apply(const Slice& record, uint64_t log, MemTableResolver*
     if (!unknown_commit->empty()) return Status::OK();
   }
   const bool decides_written = DecidesWritten(parts);
-  for (const SectionPart& part : parts) {
+  for (const TwoPhasePart& part : parts) {
     if (part.kind == Kind::kUpdates && (part.by_sub_batch || decides_written)) {
       VARVE_RETURN_IF_ERROR(InsertSubBatches(part.updates, part.count, resolver, next_sequence));
       continue;
@@ -161,25 +161,25 @@ Status SectionReplay::Apply(const Slice& record, uint64_t log, MemTableResolver*
     }
     met_any_ = true;
     const std::string name = part.name.ToString();
-    if (part.kind == Kind::kSection && part.by_sub_batch) {
+    if (part.kind == Kind::kPrepare && part.by_sub_batch) {
       written_.insert(name);
       VARVE_RETURN_IF_ERROR(InsertSubBatches(part.updates, part.count, resolver, next_sequence));
       continue;
     }
-    if (part.kind != Kind::kSection && written_.erase(name) != 0) {
+    if (part.kind != Kind::kPrepare && written_.erase(name) != 0) {
       // A commit uses a sequence number, even one without updates.
       *next_sequence = std::max(*next_sequence, DecodeFixed64(record.data()) + 1);
       continue;
     }
-    if (part.kind == Kind::kSection) {
+    if (part.kind == Kind::kPrepare) {
       if (part.again && (decided_.contains(name) || undecided_.contains(name))) continue;
       // A name may be reused after its transaction was decided.
       decided_.erase(name);
       undecided_[name] = {log, WriteBatch(MakeBatchOf(part.updates, part.count))};
       continue;
     }
-    auto section = undecided_.extract(name);
-    if (section.empty()) {
+    auto prepared = undecided_.extract(name);
+    if (prepared.empty()) {
       if (report_.unknown_decisions.size() < kUnknownDecisionsKept) {
         report_.unknown_decisions.push_back(name);
       }
@@ -187,9 +187,9 @@ Status SectionReplay::Apply(const Slice& record, uint64_t log, MemTableResolver*
     }
     decided_.insert(name);
     if (part.kind == Kind::kCommit) {
-      if (keeps_committed_) NoteCommitted(section.mapped(), log);
-      VARVE_RETURN_IF_ERROR(Stamp(part.timestamp, resolver, &section.mapped().updates));
-      VARVE_RETURN_IF_ERROR(Insert(section.mapped().updates, resolver, next_sequence));
+      if (keeps_committed_) NoteCommitted(prepared.mapped(), log);
+      VARVE_RETURN_IF_ERROR(Stamp(part.timestamp, resolver, &prepared.mapped().updates));
+      VARVE_RETURN_IF_ERROR(Insert(prepared.mapped().updates, resolver, next_sequence));
     }
   }
   return Status::OK();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// SectionReplay replays two-phase commit from logs: the updates of a prepared transaction
-// ("section") are applied at its commit.
+// TwoPhaseReplay replays two-phase commit from logs: the updates of a prepared transaction are
+// applied at its commit.
 
 #include <cstdint>
 #include <map>
@@ -22,9 +22,9 @@
 
 namespace varve {
 
-// Sets *has_sections to true if the log has marks of two-phase commit. Skips damage.
-Status HasSections(FileSystem* fs, const FileOptions& options, const std::string& path,
-                   uint64_t number, bool* has_sections);
+// Sets *has_marks to true if the log has marks of two-phase commit. Skips damage.
+Status HasTwoPhaseMarks(FileSystem* fs, const FileOptions& options, const std::string& path,
+                        uint64_t number, bool* has_marks);
 
 // The updates of a prepared transaction are applied at its commit, so the commit's log determines
 // which families already have them in tables. A decision about an unknown name is ignored: the log
@@ -36,9 +36,9 @@ Status HasSections(FileSystem* fs, const FileOptions& options, const std::string
 // opened.
 //
 // Thread safety: none. The report must outlive the object.
-class SectionReplay {
+class TwoPhaseReplay {
  public:
-  explicit SectionReplay(RecoveryReport* report) : report_(*report) {}
+  explicit TwoPhaseReplay(RecoveryReport* report) : report_(*report) {}
 
   // Applies a record with marks of two-phase commit, of the log with this number. Requires that its
   // structure was checked, and that the resolver has the number of the log. Sets *next_sequence to
@@ -48,11 +48,11 @@ class SectionReplay {
                SequenceNumber* next_sequence, std::string* unknown_commit);
 
   // A transaction that is undecided after all logs.
-  struct Section {
+  struct Prepared {
     uint64_t log = 0;
     WriteBatch updates;
   };
-  std::map<std::string, Section>& undecided() { return undecided_; }
+  std::map<std::string, Prepared>& undecided() { return undecided_; }
   // A committed transaction, which is stored only after KeepCommitted. A replay of its commit needs
   // the log with its updates, which must be kept until all families have the log of the commit in
   // tables (ForgetCommitted).
@@ -78,21 +78,21 @@ class SectionReplay {
  private:
   // Returns true if a part of the record decides a WRITE_PREPARED transaction, whose updates share
   // sequence numbers.
-  bool DecidesWritten(const std::vector<SectionPart>& parts) const;
+  bool DecidesWritten(const std::vector<TwoPhasePart>& parts) const;
   // Returns the name of a transaction that the record commits, but that neither it nor an earlier
   // record has prepared, or "".
-  std::string FindUnknownCommit(const std::vector<SectionPart>& parts) const;
+  std::string FindUnknownCommit(const std::vector<TwoPhasePart>& parts) const;
   // Sets the timestamp of a commit in the keys of families whose timestamps have its size.
   static Status Stamp(const Slice& timestamp, MemTableResolver* resolver, WriteBatch* updates);
   // Adds the transaction to committed_.
-  void NoteCommitted(const Section& section, uint64_t decision_log);
+  void NoteCommitted(const Prepared& prepared, uint64_t decision_log);
   // Inserts the updates with sequence numbers from *next_sequence on, and sets that to one past the
   // last.
   static Status Insert(const WriteBatch& updates, MemTableResolver* resolver,
                        SequenceNumber* next_sequence);
 
   RecoveryReport& report_;
-  std::map<std::string, Section> undecided_;
+  std::map<std::string, Prepared> undecided_;
   std::set<std::string> written_;  // Names of undecided WRITE_PREPARED ones.
   // Names of decided transactions. A copy of one in a later log is ignored.
   std::set<std::string> decided_;

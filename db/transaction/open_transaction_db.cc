@@ -24,7 +24,7 @@ Status Wrap(DB* db, const TransactionDBOptions& options, TransactionDB** dbptr) 
   auto* const host = dynamic_cast<TransactionHost*>(db->GetRootDB());
   if (host == nullptr) return Status::InvalidArgument("TransactionDB: this is no database");
   auto registry = PessimisticTransactionDB::NewRegistry(options);
-  VARVE_RETURN_IF_ERROR(PessimisticTransactionDB::AdoptSections(db, host, options, registry.get()));
+  VARVE_RETURN_IF_ERROR(PessimisticTransactionDB::AdoptPrepared(db, host, options, registry.get()));
   *dbptr = new PessimisticTransactionDB(db, host, options, std::move(registry));
   return Status::OK();
 } catch (...) {

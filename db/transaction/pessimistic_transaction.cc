@@ -11,7 +11,7 @@
 //       +--> LOCKS_STOLEN: only Rollback
 //
 // Updates are in the batch until Commit, so nothing has to be undone in the database. Commit of an
-// unprepared transaction is one DB::Write. Prepare hands the updates to the database (section_),
+// unprepared transaction is one DB::Write. Prepare hands the updates to the database (prepared_),
 // which logs them and keeps them until they are decided, whatever becomes of this object.
 //
 // Invariants:
@@ -28,7 +28,7 @@
 //    may be repeated.
 // 5. While there are save points, every use of a lock is in uses_; RollbackUses undoes them from
 //    the end, so a lock is released exactly if no use from before the save point remains.
-// 6. Prepared updates that this object leaves behind (LeaveSection) keep their locks in the
+// 6. Prepared updates that this object leaves behind (LeavePrepared) keep their locks in the
 //    registry: no other transaction may write those keys before they are decided.
 
 #include "db/transaction/pessimistic_transaction.h"
@@ -143,8 +143,8 @@ PessimisticTransaction::~PessimisticTransaction() {
     MutexLock lock(&registry_->names_mu);
     registry_->recovered.erase(this);
   }
-  if (section_ != nullptr) {
-    LeaveSection(nullptr);
+  if (prepared_ != nullptr) {
+    LeavePrepared(nullptr);
   } else {
     ReleaseLocks();
     delete held();
@@ -152,14 +152,14 @@ PessimisticTransaction::~PessimisticTransaction() {
 }
 
 // Serves new objects, and old ones that are begun again in any state. If the old transaction is
-// prepared, its locks stay with its updates (LeaveSection). Memory for new ones is therefore
+// prepared, its locks stay with its updates (LeavePrepared). Memory for new ones is therefore
 // allocated before anything changes.
 void PessimisticTransaction::Begin(const WriteOptions& write_options,
                                    const TransactionOptions& options, int64_t default_timeout_ms) {
-  auto others = section_ == nullptr ? nullptr : std::make_unique<LocksHeld>();
+  auto others = prepared_ == nullptr ? nullptr : std::make_unique<LocksHeld>();
   ForgetName();
-  if (section_ != nullptr) {
-    LeaveSection(std::move(others));
+  if (prepared_ != nullptr) {
+    LeavePrepared(std::move(others));
   } else {
     ReleaseLocks();
   }
@@ -206,7 +206,7 @@ Status PessimisticTransaction::Prepare() try {
   if (name_.empty()) return Status::InvalidArgument("Prepare: the transaction has no name");
   if (!owner().MoveState(STARTED, AWAITING_PREPARE)) return Status::Expired();
   Status s = Guarded([&] {
-    return host_->PrepareSection(write_options_, name_, *batch_.GetWriteBatch(), &section_);
+    return host_->PrepareTransaction(write_options_, name_, *batch_.GetWriteBatch(), &prepared_);
   });
   owner().SetState(s.ok() ? PREPARED : STARTED);
   return s;
@@ -216,14 +216,14 @@ Status PessimisticTransaction::Prepare() try {
 
 Status PessimisticTransaction::Commit() {
   if (announced()) [[unlikely]] {
-    if (section_ == nullptr) VARVE_RETURN_IF_ERROR(CheckCommit());
+    if (prepared_ == nullptr) VARVE_RETURN_IF_ERROR(CheckCommit());
     VARVE_RETURN_IF_ERROR(CommitsSnapshot());
   }
-  return section_ != nullptr ? CommitPrepared() : CommitUnprepared();
+  return prepared_ != nullptr ? CommitPrepared() : CommitUnprepared();
 }
 
 // The expiration is not checked: a prepared transaction does not expire. The database has the
-// prepared updates (section_); batch_ has a copy of them for reads.
+// prepared updates (prepared_); batch_ has a copy of them for reads.
 Status PessimisticTransaction::CommitPrepared() {
   VARVE_ASSERT(owner().state() == PREPARED);
   owner().SetState(AWAITING_COMMIT);
@@ -231,14 +231,14 @@ Status PessimisticTransaction::CommitPrepared() {
   const Status s = Guarded([&] {
     const std::string timestamp =
         commit_timestamp_ == kMaxTxnTimestamp ? "" : BytesOf(commit_timestamp_);
-    return host_->CommitSection(write_options_, section_, *GetCommitTimeWriteBatch(), timestamp,
-                                &first);
+    return host_->CommitPrepared(write_options_, prepared_, *GetCommitTimeWriteBatch(), timestamp,
+                                 &first);
   });
   if (!s.ok()) {
     owner().SetState(PREPARED);
     return s;
   }
-  section_ = nullptr;
+  prepared_ = nullptr;
   committed_at_ = first;
   host_->CountTransaction(batch_.GetWriteBatch()->Count());
   End(COMMITTED);
@@ -333,14 +333,14 @@ Status PessimisticTransaction::Rollback() {
   if (state == COMMITTED || state == ROLLEDBACK) {
     return Status::InvalidArgument("Rollback: the transaction has ended");
   }
-  if (section_ != nullptr) {
+  if (prepared_ != nullptr) {
     owner().SetState(AWAITING_ROLLBACK);
-    Status s = Guarded([&] { return host_->RollbackSection(write_options_, section_); });
+    Status s = Guarded([&] { return host_->RollbackPrepared(write_options_, prepared_); });
     if (!s.ok()) {
       owner().SetState(PREPARED);
       return s;
     }
-    section_ = nullptr;
+    prepared_ = nullptr;
   } else if (state == STARTED) {
     // The transaction may continue, checked against the same snapshot and read timestamp; its later
     // updates get a new commit timestamp.
@@ -357,13 +357,13 @@ Status PessimisticTransaction::Rollback() {
 // Replays the prepared updates into this object: each takes its lock beside other recovered ones
 // (lock_table.cc, invariant 7), and the batch gets a copy for reads. Updates of families that were
 // dropped since are skipped.
-Status PessimisticTransaction::Adopt(PreparedSection* section) {
-  section_ = section;
+Status PessimisticTransaction::Adopt(PreparedTransaction* prepared) {
+  prepared_ = prepared;
   patience_.adopts = true;
   Status s = Guarded([&] {
-    VARVE_RETURN_IF_ERROR(TakeName(section->name));
+    VARVE_RETURN_IF_ERROR(TakeName(prepared->name));
     BatchReplay replay(this, &families_, BatchReplay::Missing::kSkip);
-    return section->updates.Iterate(&replay);
+    return prepared->updates.Iterate(&replay);
   });
   patience_.adopts = false;
   owner().SetState(PREPARED);
@@ -378,10 +378,10 @@ void PessimisticTransaction::ListRecovered() {
 
 // The object with the locks moves into the registry's list `left`, and `others` takes its place
 // here. The keys stay locked until the registry is destroyed with the TransactionDB.
-void PessimisticTransaction::LeaveSection(std::unique_ptr<LocksHeld> others) noexcept {
-  VARVE_ASSERT(section_ != nullptr);
-  host_->AbandonSection(section_);
-  section_ = nullptr;
+void PessimisticTransaction::LeavePrepared(std::unique_ptr<LocksHeld> others) noexcept {
+  VARVE_ASSERT(prepared_ != nullptr);
+  host_->AbandonPrepared(prepared_);
+  prepared_ = nullptr;
   if (VARVE_CANARY(kUnlockUndecided)) ReleaseLocks();
   uses_.clear();
   marks_.clear();
@@ -393,7 +393,7 @@ void PessimisticTransaction::LeaveSection(std::unique_ptr<LocksHeld> others) noe
 }
 
 uint64_t PessimisticTransaction::GetLogNumber() const {
-  return section_ != nullptr ? host_->LogOfSection(section_) : 0;
+  return prepared_ != nullptr ? host_->LogOfPrepared(prepared_) : 0;
 }
 
 void PessimisticTransaction::End(TransactionState state) {
@@ -513,7 +513,7 @@ void PessimisticTransaction::NoteUse(HeldLock* lock, bool write) {
 }
 
 void PessimisticTransaction::UndoGetForUpdate(ColumnFamilyHandle* family, const Slice& key) {
-  if (section_ != nullptr) return;  // A prepared transaction keeps its locks.
+  if (prepared_ != nullptr) return;  // A prepared transaction keeps its locks.
   if (!host_->CheckHandle(FamilyOr(family)).ok()) return;
   HeldLock* const lock =
       locks_->Find(&owner(), LockTable::KeyOf(FamilyOr(family)->GetID(), key), nullptr);
@@ -662,7 +662,7 @@ Status PessimisticTransaction::SetName(const TransactionName& name) try {
   if (name.empty() || name.size() > kNameBytesMax) {
     return Status::InvalidArgument("SetName: names have 1 to 512 bytes");
   }
-  if (host_->HasSection(name)) {
+  if (host_->HasPrepared(name)) {
     return Status::InvalidArgument("SetName: a prepared transaction of this name is not decided");
   }
   return TakeName(name);

@@ -20,7 +20,7 @@
 
 namespace varve {
 
-struct PreparedSection;
+struct PreparedTransaction;
 
 // All locks of a transaction. The key locks form a list in the order of acquisition. This is a
 // separate object, because it outlives a transaction that leaves undecided prepared updates behind.
@@ -100,7 +100,7 @@ class PessimisticTransaction final : public TransactionBase {
   // Becomes the transaction that has prepared these updates, which the caller has claimed. Takes
   // its locks beside other holders that were also adopted, because its locks did not conflict when
   // it was prepared.
-  Status Adopt(PreparedSection* section);
+  Status Adopt(PreparedTransaction* prepared);
   // Adds the transaction to the registry's list of recovered ones, until it is destroyed.
   void ListRecovered();
 
@@ -190,7 +190,7 @@ class PessimisticTransaction final : public TransactionBase {
   // Leaves the prepared updates undecided in the database, where they can be claimed again, and
   // their locks in the registry. The transaction continues with the empty lock set `others`; null:
   // it is being destroyed.
-  void LeaveSection(std::unique_ptr<LocksHeld> others) noexcept;
+  void LeavePrepared(std::unique_ptr<LocksHeld> others) noexcept;
   // Releases all locks.
   void ReleaseLocks();
   // Registers the name. InvalidArgument if another transaction has it.
@@ -208,8 +208,8 @@ class PessimisticTransaction final : public TransactionBase {
   LockPatience patience_;
   bool skip_concurrency_control_ = false;
   bool skip_prepare_ = true;
-  bool recovered_ = false;              // True if in the registry's list.
-  PreparedSection* section_ = nullptr;  // Null unless prepared.
+  bool recovered_ = false;                   // True if in the registry's list.
+  PreparedTransaction* prepared_ = nullptr;  // Null unless prepared.
   // Sequence number of the first update after a commit; 0 before.
   uint64_t committed_at_ = 0;
   TxnTimestamp read_timestamp_ = kMaxTxnTimestamp;    // The maximum: none is set.

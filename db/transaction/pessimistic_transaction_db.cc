@@ -95,22 +95,22 @@ PessimisticTransactionDB::~PessimisticTransactionDB() {
 
 // Makes one transaction for each one that the opening found prepared and undecided. Runs before
 // there is a TransactionDB, so no transaction of the program can have one of their locks.
-Status PessimisticTransactionDB::AdoptSections(DB* db, TransactionHost* host,
+Status PessimisticTransactionDB::AdoptPrepared(DB* db, TransactionHost* host,
                                                const TransactionDBOptions& options,
                                                TransactionRegistry* registry) {
-  std::vector<PreparedSection*> sections = host->ClaimSections();
+  std::vector<PreparedTransaction*> claimed = host->ClaimPrepared();
   Status s;
-  while (s.ok() && !sections.empty()) {
+  while (s.ok() && !claimed.empty()) {
     s = Guarded([&] {
       auto txn = std::make_unique<PessimisticTransaction>(db, host, registry);
       TransactionOptions of_txn;
       // A recovered transaction never waits: its locks are adopted beside other holders.
       of_txn.lock_timeout = 0;
       txn->Begin(WriteOptions(), of_txn, options.transaction_lock_timeout);
-      PreparedSection* const section = sections.back();
-      sections.pop_back();
-      const std::string name = ShownName(section->name);
-      const Status adopted = txn->Adopt(section);
+      PreparedTransaction* const prepared = claimed.back();
+      claimed.pop_back();
+      const std::string name = ShownName(prepared->name);
+      const Status adopted = txn->Adopt(prepared);
       if (!adopted.ok()) {
         return Status::CopyAppendMessage(
             adopted, ": ",
@@ -125,7 +125,7 @@ Status PessimisticTransactionDB::AdoptSections(DB* db, TransactionHost* host,
     });
   }
   // After a failure the prepared transactions that were not adopted can be claimed again.
-  for (PreparedSection* section : sections) host->AbandonSection(section);
+  for (PreparedTransaction* prepared : claimed) host->AbandonPrepared(prepared);
   if (!s.ok()) DeleteRecovered(registry);
   return s;
 }

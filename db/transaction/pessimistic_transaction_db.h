@@ -10,7 +10,7 @@
 // have read for update nor deadlock with another such write.
 //
 // Opening takes three steps, so that a failure leaves nothing half owned: NewRegistry makes the
-// shared state, AdoptSections makes transactions of what was prepared before a crash, with their
+// shared state, AdoptPrepared makes transactions of what was prepared before a crash, with their
 // locks, and only then the constructor wraps the database.
 
 #include <functional>
@@ -38,7 +38,7 @@ class PessimisticTransactionDB final : public TransactionDB {
   static std::unique_ptr<TransactionRegistry> NewRegistry(const TransactionDBOptions& options);
   // Makes a transaction, with its locks, of each prepared one that has no Transaction object, and
   // lists it in the registry. Must also be called before the database is wrapped.
-  static Status AdoptSections(DB* db, TransactionHost* host, const TransactionDBOptions& options,
+  static Status AdoptPrepared(DB* db, TransactionHost* host, const TransactionDBOptions& options,
                               TransactionRegistry* registry);
   // Takes ownership of `db`. The host is the database at its root.
   PessimisticTransactionDB(DB* db, TransactionHost* host, const TransactionDBOptions& options,

@@ -21,7 +21,7 @@ class DB;
 class Comparator;
 class Snapshot;
 class WriteBatch;
-struct PreparedSection;
+struct PreparedTransaction;
 struct ReadOptions;
 struct WriteCondition;
 struct ColumnFamilyDescriptor;
@@ -92,31 +92,31 @@ class TransactionHost {
   // database; nullptr if there is none.
   virtual std::unique_ptr<ColumnFamilyHandle> OpenFamily(uint32_t family) = 0;
 
-  // The calls below are for two-phase commit. A PreparedSection is a prepared transaction as the
-  // database keeps it: its name and updates, until it is committed or rolled back (decided).
+  // The calls below are for two-phase commit. A PreparedTransaction is a prepared transaction as
+  // the database keeps it: its name and updates, until it is committed or rolled back (decided).
 
-  // Prepares a transaction: logs the updates, even with disableWAL, and sets *section, which is the
-  // database's and can be found by name until it is decided. InvalidArgument: an undecided
+  // Prepares a transaction: logs the updates, even with disableWAL, and sets *prepared, which is
+  // the database's and can be found by name until it is decided. InvalidArgument: an undecided
   // transaction has the name, or the database was opened without DBOptions::allow_2pc.
-  virtual Status PrepareSection(const WriteOptions& options, const std::string& name,
-                                const WriteBatch& updates, PreparedSection** section) = 0;
-  // Decide a prepared transaction. After OK *section no longer exists; after a failure it is still
+  virtual Status PrepareTransaction(const WriteOptions& options, const std::string& name,
+                                    const WriteBatch& updates, PreparedTransaction** prepared) = 0;
+  // Decide a prepared transaction. After OK *prepared no longer exists; after a failure it is still
   // undecided, and either decision may be tried. A commit inserts `updates`, then those that were
   // prepared, and sets *first to the sequence number of the first one. `timestamp` is set in the
   // prepared keys that have one; InvalidArgument if it is empty and a key needs one.
-  virtual Status CommitSection(const WriteOptions& options, PreparedSection* section,
-                               const WriteBatch& updates, const Slice& timestamp,
-                               SequenceNumber* first) = 0;
-  virtual Status RollbackSection(const WriteOptions& options, PreparedSection* section) = 0;
+  virtual Status CommitPrepared(const WriteOptions& options, PreparedTransaction* prepared,
+                                const WriteBatch& updates, const Slice& timestamp,
+                                SequenceNumber* first) = 0;
+  virtual Status RollbackPrepared(const WriteOptions& options, PreparedTransaction* prepared) = 0;
   // Claims and returns the prepared transactions that no Transaction object has.
-  virtual std::vector<PreparedSection*> ClaimSections() = 0;
+  virtual std::vector<PreparedTransaction*> ClaimPrepared() = 0;
   // Gives up a claim: called when a Transaction is destroyed while its prepared updates are
   // undecided.
-  virtual void AbandonSection(PreparedSection* section) = 0;
+  virtual void AbandonPrepared(PreparedTransaction* prepared) = 0;
   // True if an undecided prepared transaction has this name.
-  virtual bool HasSection(const std::string& name) = 0;
+  virtual bool HasPrepared(const std::string& name) = 0;
   // Returns the number of the log that holds the prepared updates.
-  virtual uint64_t LogOfSection(const PreparedSection* section) = 0;
+  virtual uint64_t LogOfPrepared(const PreparedTransaction* prepared) = 0;
 };
 
 // Works like DB::Open, but does not start background work: the caller lets its host start it when

@@ -2,7 +2,7 @@
 #pragma once
 
 // LogHolder: an object that needs logs to stay for another reason than memtables, such as prepared
-// transactions (PreparedSections).
+// transactions (PreparedTransactions).
 
 #include <cstdint>
 #include <map>

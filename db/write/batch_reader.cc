@@ -149,7 +149,7 @@ Status CheckBatchStructure(const Slice& rep, bool* has_marks) {
   bool marks = false;
   bool ends_with_nothing = false;
   while (reader.Next(&record)) {
-    if (!record.counted) marks |= IsSectionMark(record.type);
+    if (!record.counted) marks |= IsTwoPhaseMark(record.type);
     // WRITE_PREPARED ends a plain batch with a no-op record (two_phase_records.cc), so such a batch
     // must be split, too.
     ends_with_nothing = record.type == kTypeNoop;

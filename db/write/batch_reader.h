@@ -63,7 +63,7 @@ class BatchReader {
 
 // True if the record marks a step of two-phase commit: such a batch is not applied record by record
 // (two_phase_records.h).
-inline bool IsSectionMark(ValueType type) {
+inline bool IsTwoPhaseMark(ValueType type) {
   switch (type) {
     case kTypeBeginPrepareXID:
     case kTypeEndPrepareXID:

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// A transaction that is prepared is a section of a batch: its updates between two marks, the second
-// of which has its name. A decision is one mark with the name; updates that come with a commit lie
-// before it in the same batch. So a record needs no other framing than a batch's.
+// A record of two-phase commit is a write batch with marks in it. The updates of a prepared
+// transaction lie between two marks, the second of which has its name. A decision is one mark with
+// the name; updates that come with a commit lie before it in the same batch.
 //
 //     Prepare     [log data "varve:prepared before"] begin | updates | end + name
 //     Commit      updates that come with it | commit + name, or commit + timestamp + name
 //     Rollback    rollback + name
 //
-// SectionSplitter takes such a record apart. Its input is a log's, so it is checked: sections do
-// not lie within each other, ends and decisions come where they may, and only RocksDB's marks of
-// prepared data in memtables (by_sub_batch) change how sequence numbers are counted.
+// TwoPhaseSplitter takes such a record apart. Its input is a log's, so it is checked: prepared
+// transactions do not lie within each other, ends and decisions come where they may, and only
+// RocksDB's marks of prepared data in memtables (by_sub_batch) change how sequence numbers are
+// counted.
 
 #include "db/write/two_phase_records.h"
 
@@ -63,15 +64,15 @@ std::string MakeBatchHeader(uint32_t count) {
 // Prepare.
 Status OfWriteUnprepared() {
   return Status::NotSupported(
-      "two-phase commit: a section that was prepared under WRITE_UNPREPARED, which is not "
+      "two-phase commit: a transaction that was prepared under WRITE_UNPREPARED, which is not "
       "supported. Decide what is prepared, and close the database flushed, with the policy that it "
       "was written with");
 }
 
 // Splits a record into its parts.
-class SectionSplitter {
+class TwoPhaseSplitter {
  public:
-  SectionSplitter(const Slice& record, std::vector<SectionPart>* parts)
+  TwoPhaseSplitter(const Slice& record, std::vector<TwoPhasePart>* parts)
       : record_(record), parts_(*parts) {}
 
   Status Run() {
@@ -88,14 +89,16 @@ class SectionSplitter {
           entry.key == Slice(kPreparedAgain.data(), kPreparedAgain.size())) {
         again_ = true;
       }
-      if (IsSectionMark(entry.type)) VARVE_RETURN_IF_ERROR(Take(entry, at, reader.offset()));
+      if (IsTwoPhaseMark(entry.type)) VARVE_RETURN_IF_ERROR(Take(entry, at, reader.offset()));
     }
     VARVE_RETURN_IF_ERROR(reader.status());
-    if (inside_) return Status::Corruption("two-phase commit: a section without an end");
+    if (inside_) {
+      return Status::Corruption("two-phase commit: a prepared transaction without an end");
+    }
     EndUpdates(record_.size());
     // WRITE_PREPARED's batches end with a no-op record, unless they are steps of two-phase commit.
     if (last_ == kTypeNoop && !parts_.empty() &&
-        parts_.back().kind == SectionPart::Kind::kUpdates) {
+        parts_.back().kind == TwoPhasePart::Kind::kUpdates) {
       parts_.back().by_sub_batch = true;
     }
     return Status::OK();
@@ -112,13 +115,15 @@ class SectionSplitter {
       return Status::Corruption("two-phase commit: a mark of type " + std::to_string(mark.type) +
                                 " without a name");
     }
-    // Between the begin of a section and its end only updates may come; its end comes nowhere else.
+    // Between the begin and the end of a prepared transaction only updates may come, and an end
+    // comes nowhere else.
     if (inside_ != (mark.type == kTypeEndPrepareXID)) {
-      return Status::Corruption("two-phase commit: a mark of type " + std::to_string(mark.type) +
-                                (inside_ ? " inside a section" : " outside of any section"));
+      return Status::Corruption(
+          "two-phase commit: a mark of type " + std::to_string(mark.type) +
+          (inside_ ? " inside a prepared transaction" : " outside of any prepared transaction"));
     }
     if (inside_) {
-      SectionPart part = PartUntil(at, SectionPart::Kind::kSection);
+      TwoPhasePart part = PartUntil(at, TwoPhasePart::Kind::kPrepare);
       part.name = name;
       part.again = again_;
       part.by_sub_batch = written_;
@@ -127,14 +132,14 @@ class SectionSplitter {
     } else {
       EndUpdates(at);
     }
-    // The state for the records behind the mark. WRITE_PREPARED marks its sections by another
-    // begin, because it inserted the updates at their Prepare.
+    // The state for the records behind the mark. WRITE_PREPARED begins with another mark,
+    // because it inserted the updates at their Prepare.
     inside_ = begins;
     written_ = mark.type == kTypeBeginPersistedPrepareXID;
-    if (mark.type == kTypeCommitXID) AddDecision(SectionPart::Kind::kCommit, name);
-    if (mark.type == kTypeRollbackXID) AddDecision(SectionPart::Kind::kRollback, name);
+    if (mark.type == kTypeCommitXID) AddDecision(TwoPhasePart::Kind::kCommit, name);
+    if (mark.type == kTypeRollbackXID) AddDecision(TwoPhasePart::Kind::kRollback, name);
     if (mark.type == kTypeCommitXIDAndTimestamp) {
-      AddDecision(SectionPart::Kind::kCommit, name);
+      AddDecision(TwoPhasePart::Kind::kCommit, name);
       parts_.back().timestamp = mark.key;
     }
     begin_ = end;
@@ -143,25 +148,25 @@ class SectionSplitter {
   }
 
   // Returns the records since the last mark, up to the offset `at`, as a part of this kind.
-  SectionPart PartUntil(size_t at, SectionPart::Kind kind) const {
-    SectionPart part;
+  TwoPhasePart PartUntil(size_t at, TwoPhasePart::Kind kind) const {
+    TwoPhasePart part;
     part.kind = kind;
     part.updates = Slice(record_.data() + begin_, at - begin_);
     part.count = count_;
     return part;
   }
   void EndUpdates(size_t at) {
-    if (count_ > 0) parts_.push_back(PartUntil(at, SectionPart::Kind::kUpdates));
+    if (count_ > 0) parts_.push_back(PartUntil(at, TwoPhasePart::Kind::kUpdates));
   }
-  void AddDecision(SectionPart::Kind kind, const Slice& name) {
-    SectionPart part;
+  void AddDecision(TwoPhasePart::Kind kind, const Slice& name) {
+    TwoPhasePart part;
     part.kind = kind;
     part.name = name;
     parts_.push_back(part);
   }
 
   const Slice record_;
-  std::vector<SectionPart>& parts_;
+  std::vector<TwoPhasePart>& parts_;
   size_t begin_ = 0;    // Start of the records since the last mark.
   uint32_t count_ = 0;  // Number of these.
   bool inside_ = false;
@@ -203,9 +208,9 @@ WriteBatch MakeRollbackRecord(const Slice& name) {
   return WriteBatch(std::move(record));
 }
 
-Status SplitSections(const Slice& record, std::vector<SectionPart>* parts) {
+Status SplitTwoPhaseRecord(const Slice& record, std::vector<TwoPhasePart>* parts) {
   parts->clear();
-  return SectionSplitter(record, parts).Run();
+  return TwoPhaseSplitter(record, parts).Run();
 }
 
 std::string MakeBatchOf(const Slice& updates, uint32_t count) {

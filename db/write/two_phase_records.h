@@ -26,26 +26,26 @@ WriteBatch MakeCommitRecord(const WriteBatch& updates, const Slice& name,
 // Returns the record that decides to drop a prepared transaction.
 WriteBatch MakeRollbackRecord(const Slice& name);
 
-// A part of a record. Logs of other writers may have several steps, and plain updates, in one
-// record.
-struct SectionPart {
-  enum class Kind : uint8_t { kUpdates, kSection, kCommit, kRollback };
+// A part of a record: a prepared transaction, a decision, or plain updates. Logs of other writers
+// may have several of them in one record.
+struct TwoPhasePart {
+  enum class Kind : uint8_t { kUpdates, kPrepare, kCommit, kRollback };
   Kind kind = Kind::kUpdates;
   Slice name;          // Empty for kUpdates.
   Slice timestamp;     // For kCommit; empty: it has none.
-  Slice updates;       // Records of kUpdates and kSection, without header and marks.
+  Slice updates;       // Records of kUpdates and kPrepare, without header and marks.
   uint32_t count = 0;  // Number of the updates.
-  bool again = false;  // For kSection.
+  bool again = false;  // For kPrepare: logged again (MakePrepareRecord).
   // True if RocksDB wrote these updates under WRITE_PREPARED: they have one sequence number for
   // each sub-batch (db/recovery/sub_batches.h), and prepared ones took theirs at Prepare. Set for
-  // kUpdates and kSection.
+  // kUpdates and kPrepare.
   bool by_sub_batch = false;
 };
 
 // Splits a record, whose structure must have been checked, into its parts in order; they point into
 // it. Returns NotSupported if the marks are those of WRITE_UNPREPARED, and Corruption if a mark is
 // misplaced.
-Status SplitSections(const Slice& record, std::vector<SectionPart>* parts);
+Status SplitTwoPhaseRecord(const Slice& record, std::vector<TwoPhasePart>* parts);
 
 // Returns the bytes of a write batch: a header with sequence number 0 and `count`, then the records
 // in `updates`.

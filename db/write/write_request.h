@@ -18,7 +18,7 @@
 
 namespace varve {
 
-struct SectionStep;     // Declared in db/engine/prepared_transactions.h.
+struct TwoPhaseStep;    // Declared in db/engine/prepared_transactions.h.
 struct WriteCondition;  // Declared in key_stamps.h.
 
 // The record is a batch, or a single update without a batch. For the latter the head, everything up
@@ -36,7 +36,7 @@ class WriteRequest {
         count_(WriteBatchInternal::Count(*batch)) {}
   // Makes a step of two-phase commit. The record has a header, but is not applied as a batch:
   // `step` defines what is done instead of the insertion, and `sequences` how many numbers it uses.
-  WriteRequest(WriteBatch* record, uint32_t sequences, const SectionStep* step)
+  WriteRequest(WriteBatch* record, uint32_t sequences, const TwoPhaseStep* step)
       : batch_(record),
         header_(WriteBatchInternal::Rep(record)->data()),
         head_(header_, record->GetDataSize()),
@@ -54,7 +54,7 @@ class WriteRequest {
   size_t bytes() const { return head_.size() + tail_.size(); }
   // Returns the number of sequence numbers that it uses: one per inserted update.
   uint32_t count() const { return count_; }
-  const SectionStep* step() const { return step_; }  // Null: an ordinary write.
+  const TwoPhaseStep* step() const { return step_; }  // Null: an ordinary write.
   // Returns the only update, as a memtable takes it, or null: then the batch must be parsed.
   const BatchRecord* update() const { return has_update_ ? &update_ : nullptr; }
   // Returns null for a single update without a batch. Otherwise head() is the whole batch.
@@ -119,7 +119,7 @@ class WriteRequest {
   Slice tail_;
   uint32_t count_ = 1;
   uint32_t ts_bytes_ = 0;
-  const SectionStep* const step_ = nullptr;
+  const TwoPhaseStep* const step_ = nullptr;
   // The head, if it does not fit into the object.
   std::unique_ptr<char[]> long_head_;
   char inline_head_[kInlineBytes];  // Not initialised unless used.

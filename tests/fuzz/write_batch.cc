@@ -108,11 +108,11 @@ void Insert(const WriteBatch& batch, uint64_t points) {
 
 // Splits at marks of two-phase commit: the parts are well-formed, and none is lost.
 void Split(const WriteBatch& batch) {
-  std::vector<SectionPart> parts;
-  const Status s = SplitSections(batch.Data(), &parts);
+  std::vector<TwoPhasePart> parts;
+  const Status s = SplitTwoPhaseRecord(batch.Data(), &parts);
   Note(s);
   uint64_t count = 0;
-  for (const SectionPart& part : parts) {
+  for (const TwoPhasePart& part : parts) {
     count += part.count;
     Promise(CheckBatchStructure(MakeBatchOf(part.updates, part.count)).ok(), "a part is a batch");
   }

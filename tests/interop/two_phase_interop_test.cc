@@ -171,7 +171,7 @@ TEST(TwoPhaseInteropTest, UpdatesOfOneNumberStayInOrder) {
 }
 
 // Varve takes over undecided transactions in RocksDB's memtables once they are decided.
-void TakeOverSectionsInMemtables(const char* theirs) {
+void TakeOverWritePrepared(const char* theirs) {
   const fs::path base = fs::temp_directory_path() / ("varve_written_" + std::to_string(getpid()));
   const std::string directory = (base / "db").string();
   const std::string open = "open " + directory;
@@ -223,8 +223,8 @@ void TakeOverSectionsInMemtables(const char* theirs) {
   fs::remove_all(base);
 }
 
-TEST(TwoPhaseInteropTest, SectionsInMemtablesAreTakenOverDecided) {
-  TakeOverSectionsInMemtables(kTheirTwoPhases);
+TEST(TwoPhaseInteropTest, WritePreparedIsTakenOverDecided) {
+  TakeOverWritePrepared(kTheirTwoPhases);
 }
 
 // Returns true if tools/peers has brought the library of RocksDB 11, whose C API has two phases.
@@ -290,7 +290,7 @@ TEST(TwoPhaseInteropTest, Version11AndOursDecideForEachOther) {
 TEST(TwoPhaseInteropTest, WritePreparedOfVersion11IsTakenOver) {
   if (!HasVersion11()) GTEST_SKIP() << "VARVE_ROCKSDB_LIBRARY names none";
   ExchangeUpdatesOfOneNumber(kTwoPhasesInC);
-  TakeOverSectionsInMemtables(kTwoPhasesInC);
+  TakeOverWritePrepared(kTwoPhasesInC);
 }
 
 }  // namespace

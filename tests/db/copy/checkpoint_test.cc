@@ -460,11 +460,11 @@ TEST_F(CheckpointTest, HoldsUndecidedTransactions) {
     std::vector<Transaction*> found;
     copy->GetAllPreparedTransactions(&found);
     ASSERT_EQ(found.size(), 1u);
-    const std::unique_ptr<Transaction> section(found.front());
-    EXPECT_EQ(section->GetName(), "undecided");
+    const std::unique_ptr<Transaction> undecided(found.front());
+    EXPECT_EQ(undecided->GetName(), "undecided");
     std::string value;
     EXPECT_TRUE(copy->Get(ReadOptions(), "k", &value).IsNotFound());
-    ASSERT_TRUE(section->Commit().ok());
+    ASSERT_TRUE(undecided->Commit().ok());
     EXPECT_TRUE(copy->Get(ReadOptions(), "k", &value).ok());
     EXPECT_TRUE(copy->Get(ReadOptions(), "b", &value).ok());
   }

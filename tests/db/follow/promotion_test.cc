@@ -176,7 +176,7 @@ void ExpectKeys(DB* db, const std::string& there, const std::string& missing, co
 enum class After { kNothing, kFlush, kCommit };
 
 // Leaves the promoted database as a kill does.
-void PromoteWithSections(const std::string& path, const Options& options, After after) {
+void PromoteWithPrepared(const std::string& path, const Options& options, After after) {
   DB* db = nullptr;
   EndUnless(DB::OpenAsSecondary(options, path, path + "-second", &db), "secondary: open");
   ExpectKeys(db, "early", "undecided", "secondary");
@@ -210,7 +210,7 @@ void FollowTwoPhases(const std::string& path, After after) {
     if (!writer.Kill()) EndWith("the writer had ended");
   }
   {
-    ChildProcess promoted([&] { PromoteWithSections(path, options, after); });
+    ChildProcess promoted([&] { PromoteWithPrepared(path, options, after); });
     if (!promoted.EndsWell()) EndWith("the promotion went wrong");
   }
   TransactionDB* db = nullptr;
@@ -219,7 +219,7 @@ void FollowTwoPhases(const std::string& path, After after) {
   ExpectKeys(db, decided ? "undecided" : "early", decided ? "none" : "undecided", "opened again");
   std::vector<Transaction*> prepared;
   db->GetAllPreparedTransactions(&prepared);
-  if (prepared.size() != (decided ? 0 : 1)) EndWith("the section is not what it was");
+  if (prepared.size() != (decided ? 0 : 1)) EndWith("the prepared transaction is not what it was");
   if (!decided) EndUnless(prepared[0]->Commit(), "commit after the opening");
   ExpectKeys(db, "undecided", "none", "at the end");
   for (Transaction* transaction : prepared) delete transaction;
@@ -229,7 +229,7 @@ void FollowTwoPhases(const std::string& path, After after) {
 TEST(PromotionTest, PreparedTransactionsAreThereToBeDecided) {
   if (!kChildrenMayHaveThreads) GTEST_SKIP() << "ThreadSanitizer does not follow its child";
   for (const After after : {After::kNothing, After::kFlush, After::kCommit}) {
-    const FreshDirectory directory("sections");
+    const FreshDirectory directory("prepared");
     ChildProcess round([&] { FollowTwoPhases(directory.path() + "/db", after); });
     ASSERT_TRUE(round.EndsWell()) << static_cast<int>(after);
   }

@@ -494,7 +494,7 @@ TEST_F(TwoPhaseUpdatesTest, AStreamGoesOnWithWhatAnOpeningFindsPrepared) {
 }
 
 // The prepared transaction is in a log before that of the position.
-TEST_F(TwoPhaseUpdatesTest, ASectionIsFoundInAnEarlierLog) {
+TEST_F(TwoPhaseUpdatesTest, APreparedTransactionIsFoundInAnEarlierLog) {
   for (const bool decided_before : {false, true}) {
     SCOPED_TRACE(decided_before);
     transactions_.reset();

@@ -28,7 +28,7 @@ class TwoPhaseModelTest : public TwoPhaseFixture, public ::testing::WithParamInt
     std::string value;
     std::string end = "";
   };
-  struct Section {
+  struct Prepared {
     std::vector<Update> updates;
     bool given_up = false;  // it cannot be decided before the next opening
   };
@@ -54,8 +54,8 @@ class TwoPhaseModelTest : public TwoPhaseFixture, public ::testing::WithParamInt
     ASSERT_EQ(ScanAll(), Shown(data_[0])) << when;
     ASSERT_EQ(ScanAll(Other()), Shown(data_[1])) << when;
     std::string names;
-    for (const auto& [name, section] : prepared_) {
-      if (!section.given_up) names += (names.empty() ? "" : " ") + name;
+    for (const auto& [name, prepared] : prepared_) {
+      if (!prepared.given_up) names += (names.empty() ? "" : " ") + name;
     }
     ASSERT_EQ(NamesPrepared(), names) << when;
     CheckLocks(when);
@@ -85,8 +85,8 @@ class TwoPhaseModelTest : public TwoPhaseFixture, public ::testing::WithParamInt
         is_key_of_another |= !is_range && update.end.empty() && update.key == wanted.key;
       }
     };
-    for (const auto& [name, section] : prepared_) {
-      for (const Update& update : section.updates) count(update, false);
+    for (const auto& [name, prepared] : prepared_) {
+      for (const Update& update : prepared.updates) count(update, false);
     }
     for (const Update& update : own) count(update, true);
     const int64_t limit = transaction_options_.max_num_locks;
@@ -107,10 +107,10 @@ class TwoPhaseModelTest : public TwoPhaseFixture, public ::testing::WithParamInt
   // Checks the first and the last lock of each prepared transaction, and some that are free.
   void CheckLocks(const std::string& when) {
     std::vector<Update> asked;
-    for (const auto& [name, section] : prepared_) {
-      if (section.updates.empty()) continue;
-      asked.push_back(section.updates.front());
-      asked.push_back(section.updates.back());
+    for (const auto& [name, prepared] : prepared_) {
+      if (prepared.updates.empty()) continue;
+      asked.push_back(prepared.updates.front());
+      asked.push_back(prepared.updates.back());
     }
     asked.push_back(Update{0, "nobody's", "x"});
     asked.push_back(Update{1, "nobody's", "x", "of them"});
@@ -243,7 +243,7 @@ class TwoPhaseModelTest : public TwoPhaseFixture, public ::testing::WithParamInt
     transaction_options_.max_num_locks = seed_ % 3 == 0 ? -1 : kLimits[Roll(4)];
     OpenTransactions();
     if (HasFatalFailure()) return;
-    for (auto& [name, section] : prepared_) section.given_up = false;
+    for (auto& [name, prepared] : prepared_) prepared.given_up = false;
     Check(crash ? "after a crash" : "opened again");
     for (auto& [name, txn] : TakePrepared()) {
       txn->SetWriteOptions(Writes());
@@ -282,7 +282,7 @@ class TwoPhaseModelTest : public TwoPhaseFixture, public ::testing::WithParamInt
   bool mapped_ = false;
   Random random_{static_cast<uint64_t>(GetParam())};
   Data data_[2];
-  std::map<std::string, Section> prepared_;
+  std::map<std::string, Prepared> prepared_;
   Transactions txns_;
   int failed_ = 0;
   int next_name_ = 0;

@@ -742,7 +742,7 @@ TEST_F(TwoPhaseTest, ARepairKeepsWhatIsPrepared) {
   }
 }
 
-TEST_F(TwoPhaseTest, RecoveredDataCanNotStayInMemoryWithoutItsSections) {
+TEST_F(TwoPhaseTest, RecoveredDataCanNotStayInMemoryWithoutItsPrepareRecord) {
   options_.avoid_flush_during_recovery = true;
   auto txn = Prepared("n", "a", "1");
   PutPlain("x", "1");

@@ -4,29 +4,25 @@
 // Defines the factory of block-based tables. It only carries options; the table code reads and
 // writes files. It owns the block cache that its users share if the options name none.
 
+#include <memory>
 #include <string>
-#include <unordered_map>
 
 #include "varve/table.h"
 
+#include "util/options/schema_object.h"
+
 namespace varve {
 
-class BlockBasedTableFactory final : public TableFactory {
+// Its options are as the user set them, unchecked; with a block cache once they are prepared.
+class BlockBasedTableFactory final
+    : public SchemaObject<TableFactory, BlockBasedTableOptions, &BlockBasedTableOptionTable> {
  public:
-  explicit BlockBasedTableFactory(const BlockBasedTableOptions& table_options)
-      : table_options_(table_options) {}
+  using SchemaObject::SchemaObject;
 
   static const char* kClassName() { return kBlockBasedTableName(); }
   const char* Name() const override { return kClassName(); }
   bool IsDeleteRangeSupported() const override { return true; }
 
-  // Returns the options as the user set them, unchecked; with a block cache once they are prepared.
-  const BlockBasedTableOptions& table_options() const { return table_options_; }
-
-  // Returns NotSupported for an option that has no text form.
-  Status GetOption(const ConfigOptions& config, const std::string& name,
-                   std::string* value) const override;
-  std::string GetPrintableOptions() const override;
   // Validates the options as opening a database would.
   Status ValidateOptions(const DBOptions& db, const ColumnFamilyOptions& cf) const override;
   // Sets options without a block cache, unless they want none, to use that of the factory. May run
@@ -35,14 +31,10 @@ class BlockBasedTableFactory final : public TableFactory {
   Status PrepareOptions(const ConfigOptions& config) override;
 
  protected:
+  // Also finds the block cache, as kBlockCacheOpts().
   const void* GetOptionsPtr(const std::string& name) const override;
-  Status ConfigureOptions(const ConfigOptions& config,
-                          const std::unordered_map<std::string, std::string>& map,
-                          std::unordered_map<std::string, std::string>* unused) override;
-  std::string PrintOptions(const ConfigOptions& config) const override;
 
  private:
-  BlockBasedTableOptions table_options_;
   std::shared_ptr<Cache> default_cache_;  // Null until the options need it.
 };
 

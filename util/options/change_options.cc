@@ -44,10 +44,10 @@ Status ChangeTableOptions(const std::string& text, ColumnFamilyOptions* options)
   OptionChanges changes;
   VARVE_RETURN_IF_ERROR(
       StringToMap(IsBraced(text) ? text.substr(1, text.size() - 2) : text, &changes));
-  const std::shared_ptr<void> copy = kind->copy(kind->options_of(*options->table_factory));
-  const Status s = ApplyChanges(kind->schema(), changes, copy.get());
+  std::shared_ptr<TableFactory> changed = kind->make(kind->OptionsOf(*options->table_factory));
+  const Status s = ApplyChanges(kind->schema(), changes, kind->OptionsOf(changed.get()));
   if (!s.ok()) return Status::CopyAppendMessage(s, "; in ", kTableFactory);
-  options->table_factory = kind->make(copy.get());
+  options->table_factory = std::move(changed);
   return Status::OK();
 }
 

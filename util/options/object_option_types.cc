@@ -44,12 +44,21 @@ bool SameObject(const void* a, const void* b) {
   return *static_cast<const T*>(a) == *static_cast<const T*>(b);
 }
 
+// The class of the objects that a T, which is some pointer, points to.
+template <typename T>
+using ClassOf = std::remove_const_t<typename std::pointer_traits<T>::element_type>;
+
 // True if the class creates objects from their names.
 template <typename T>
 concept Named = requires(const ConfigOptions& config, T* made) {
-  std::remove_const_t<typename std::pointer_traits<T>::element_type>::CreateFromString(
-      config, std::string(), made);
+  ClassOf<T>::CreateFromString(config, std::string(), made);
 };
+
+// Parses an object whose class reads the whole text.
+template <typename T>
+Status ParseByClass(const ConfigOptions& config, std::string_view text, void* field) {
+  return ClassOf<T>::CreateFromString(config, std::string(text), static_cast<T*>(field));
+}
 
 // Parses an object that text can set to null, and, for some classes, create.
 template <typename T>
@@ -60,10 +69,8 @@ Status ParseOpaque(const ConfigOptions& config, std::string_view text, void* fie
   VARVE_RETURN_IF_ERROR(ObjectId(text, &id));
   if (!id.empty()) {
     if constexpr (!std::is_same_v<T, Env*> && Named<T>) {
-      using Class = std::remove_const_t<typename std::pointer_traits<T>::element_type>;
       const bool has_options = text.find('=') != std::string_view::npos;
-      return Class::CreateFromString(config, has_options ? std::string(text) : id,
-                                     static_cast<T*>(field));
+      return ParseByClass<T>(config, has_options ? text : id, field);
     }
     return CannotBeMade(id);
   }
@@ -87,14 +94,14 @@ std::string PrintObject(const OptionPrintStyle&, const void* field) {
 template <typename T>
 // Has no print function, so the option is in no text and no OPTIONS file, and equality is identity.
 OptionType OpaqueType() {
-  return {"object", &ParseOpaque<T>, nullptr, &SameObject<T>, nullptr, nullptr};
+  return {"object", &ParseOpaque<T>, nullptr, &SameObject<T>};
 }
 
 template <typename T>
 // Printed with its options, but compared by identity: two objects of the program with one name may
 // do different things.
 OptionType NamedType() {
-  return {"object name", &ParseOpaque<T>, &PrintObject<T>, &SameObject<T>, nullptr, nullptr};
+  return {"object name", &ParseOpaque<T>, &PrintObject<T>, &SameObject<T>};
 }
 
 // ---- Objects that text can create ----
@@ -126,25 +133,13 @@ Status ParsePrefixExtractor(const ConfigOptions& config, std::string_view text, 
   Status s = ObjectId(text, &id);
   if (s.ok() && IsBraced(TrimOptionText(text))) s = PrefixIdWithLength(text, &id);
   if (!s.ok()) return s;
-  return SliceTransform::CreateFromString(
-      config, id, static_cast<std::shared_ptr<const SliceTransform>*>(field));
-}
-
-Status ParseCache(const ConfigOptions& config, std::string_view text, void* field) {
-  return Cache::CreateFromString(config, std::string(text),
-                                 static_cast<std::shared_ptr<Cache>*>(field));
+  return ParseByClass<std::shared_ptr<const SliceTransform>>(config, id, field);
 }
 
 Status ParseFilterPolicy(const ConfigOptions& config, std::string_view text, void* field) {
   std::string id;
   VARVE_RETURN_IF_ERROR(ObjectId(text, &id));
-  return FilterPolicy::CreateFromString(config, id,
-                                        static_cast<std::shared_ptr<const FilterPolicy>*>(field));
-}
-
-Status ParseMergeOperator(const ConfigOptions& config, std::string_view text, void* field) {
-  return MergeOperator::CreateFromString(config, std::string(text),
-                                         static_cast<std::shared_ptr<MergeOperator>*>(field));
+  return ParseByClass<std::shared_ptr<const FilterPolicy>>(config, id, field);
 }
 
 template <typename T>
@@ -169,16 +164,10 @@ Status ParseFlushBlockPolicy(const ConfigOptions& config, std::string_view text,
   return ParseOpaque<std::shared_ptr<FlushBlockPolicyFactory>>(config, text, field);
 }
 
-Status ParseMemTableRep(const ConfigOptions& config, std::string_view text, void* field) {
-  return MemTableRepFactory::CreateFromString(
-      config, std::string(text), static_cast<std::shared_ptr<MemTableRepFactory>*>(field));
-}
-
 Status ParseTableFactory(const ConfigOptions& config, std::string_view text, void* field) {
   text = TrimOptionText(text);
   if (text.empty() || text == "nullptr") return Status::InvalidArgument("a factory is needed");
-  return TableFactory::CreateFromString(config, std::string(text),
-                                        static_cast<std::shared_ptr<TableFactory>*>(field));
+  return ParseByClass<std::shared_ptr<TableFactory>>(config, text, field);
 }
 
 std::string PrintTableFactory(const OptionPrintStyle& style, const void* field) {
@@ -189,7 +178,7 @@ std::string PrintTableFactory(const OptionPrintStyle& style, const void* field) 
   OptionPrintStyle inner = style;
   inner.delimiter = ";";
   return std::string("{id=") + factory->Name() + ";" +
-         PrintOptions(kind->schema(), inner, kind->options_of(*factory)) + "}";
+         PrintOptions(kind->schema(), inner, kind->OptionsOf(*factory)) + "}";
 }
 
 // Sets an option in a new factory, which shares with the previous one what that points to.
@@ -200,12 +189,12 @@ Status SetTableOption(const ConfigOptions& config, std::string_view name, std::s
   if (kind == nullptr) {
     return Status::InvalidArgument("the table factory has no such option", std::string(name));
   }
-  const std::shared_ptr<void> changed = kind->copy(kind->options_of(*factory));
+  std::shared_ptr<TableFactory> changed = kind->make(kind->OptionsOf(*factory));
   const OptionPairs one = {{std::string(name), std::string(value)}};
   VARVE_RETURN_IF_ERROR(ApplyOptions(kind->schema(), config, one,
                                      dynamic_only ? OptionScope::kDynamicOnly : OptionScope::kAll,
-                                     changed.get()));
-  factory = kind->make(changed.get());
+                                     kind->OptionsOf(changed.get())));
+  factory = std::move(changed);
   return Status::OK();
 }
 
@@ -215,7 +204,7 @@ bool EqualTableFactories(const void* a, const void* b) {
   if (left == nullptr || right == nullptr) return left == right;
   const TableKind* const kind = TableKindOf(left.get());
   if (kind == nullptr || kind != TableKindOf(right.get())) return left == right;
-  return EqualOptions(kind->schema(), kind->options_of(*left), kind->options_of(*right));
+  return EqualOptions(kind->schema(), kind->OptionsOf(*left), kind->OptionsOf(*right));
 }
 
 bool EqualPaths(const void* a, const void* b) {
@@ -256,8 +245,8 @@ VARVE_OPTION_TYPE(std::vector<std::shared_ptr<EventListener>>,
                   OpaqueType<std::vector<std::shared_ptr<EventListener>>>())
 VARVE_OPTION_TYPE(std::shared_ptr<WriteBufferManager>,
                   OpaqueType<std::shared_ptr<WriteBufferManager>>())
-VARVE_OPTION_TYPE(std::shared_ptr<Cache>, {"cache", &ParseCache, nullptr,
-                                           &SameObject<std::shared_ptr<Cache>>, nullptr, nullptr})
+VARVE_OPTION_TYPE(std::shared_ptr<Cache>, {"cache", &ParseByClass<std::shared_ptr<Cache>>, nullptr,
+                                           &SameObject<std::shared_ptr<Cache>>})
 VARVE_OPTION_TYPE(std::shared_ptr<PersistentCache>, OpaqueType<std::shared_ptr<PersistentCache>>())
 VARVE_OPTION_TYPE(std::shared_ptr<UserDefinedIndexFactory>,
                   OpaqueType<std::shared_ptr<UserDefinedIndexFactory>>())
@@ -272,28 +261,26 @@ VARVE_OPTION_TYPE(std::shared_ptr<SstPartitionerFactory>,
 
 VARVE_OPTION_TYPE(const Comparator*,
                   {"comparator name", &ParseComparator, &PrintName<const Comparator*>,
-                   &SameObject<const Comparator*>, nullptr, nullptr})
+                   &SameObject<const Comparator*>})
 VARVE_OPTION_TYPE(std::shared_ptr<const SliceTransform>,
                   {"prefix extractor", &ParsePrefixExtractor, &PrintId<const SliceTransform>,
-                   &SameId<const SliceTransform>, nullptr, nullptr})
+                   &SameId<const SliceTransform>})
 VARVE_OPTION_TYPE(std::shared_ptr<const FilterPolicy>,
                   {"filter policy", &ParseFilterPolicy, &PrintId<const FilterPolicy>,
-                   &SameId<const FilterPolicy>, nullptr, nullptr})
+                   &SameId<const FilterPolicy>})
 VARVE_OPTION_TYPE(std::shared_ptr<MergeOperator>,
-                  {"merge operator", &ParseMergeOperator, &PrintId<MergeOperator>,
-                   &SameId<MergeOperator>, nullptr, nullptr})
+                  {"merge operator", &ParseByClass<std::shared_ptr<MergeOperator>>,
+                   &PrintId<MergeOperator>, &SameId<MergeOperator>})
 VARVE_OPTION_TYPE(std::shared_ptr<FlushBlockPolicyFactory>,
                   {"object", &ParseFlushBlockPolicy, nullptr,
-                   &SameObject<std::shared_ptr<FlushBlockPolicyFactory>>, nullptr, nullptr})
+                   &SameObject<std::shared_ptr<FlushBlockPolicyFactory>>})
 VARVE_OPTION_TYPE(std::shared_ptr<MemTableRepFactory>,
-                  {"memtable factory", &ParseMemTableRep, &PrintId<MemTableRepFactory>,
-                   &SameId<MemTableRepFactory>, nullptr, nullptr})
+                  {"memtable factory", &ParseByClass<std::shared_ptr<MemTableRepFactory>>,
+                   &PrintId<MemTableRepFactory>, &SameId<MemTableRepFactory>})
 VARVE_OPTION_TYPE(std::shared_ptr<TableFactory>,
                   {"table factory", &ParseTableFactory, &PrintTableFactory, &EqualTableFactories,
                    nullptr, nullptr, &SetTableOption})
-VARVE_OPTION_TYPE(std::vector<DbPath>,
-                  {"paths", &ParseNoText, nullptr, &EqualPaths, nullptr, nullptr})
-VARVE_OPTION_TYPE(CacheUsageOptions,
-                  {"struct", &ParseNoText, nullptr, &EqualCacheUsage, nullptr, nullptr})
+VARVE_OPTION_TYPE(std::vector<DbPath>, {"paths", &ParseNoText, nullptr, &EqualPaths})
+VARVE_OPTION_TYPE(CacheUsageOptions, {"struct", &ParseNoText, nullptr, &EqualCacheUsage})
 
 }  // namespace varve

@@ -128,7 +128,7 @@ struct EnumCodec {
 
   static bool Valid(const void* field) { return NameOf(*static_cast<const E*>(field)) != nullptr; }
 
-  static OptionType Type() { return {"name", &Parse, &Print, &EqualValues<E>, &Valid, nullptr}; }
+  static OptionType Type() { return {"name", &Parse, &Print, &EqualValues<E>, &Valid}; }
 };
 
 // ---- Lists ----
@@ -168,8 +168,7 @@ bool ValidList(const void* field) {
 
 template <typename T>
 OptionType ListType() {
-  return {"list",        &ParseList<T>, &PrintList<T>, &EqualValues<std::vector<T>>,
-          &ValidList<T>, nullptr};
+  return {"list", &ParseList<T>, &PrintList<T>, &EqualValues<std::vector<T>>, &ValidList<T>};
 }
 
 }  // namespace
@@ -182,7 +181,7 @@ VARVE_OPTION_TYPE(bool, {"bool", &ParseBool,
                            }
                            return std::string(flag ? "true" : "false");
                          },
-                         &EqualValues<bool>, nullptr, nullptr})
+                         &EqualValues<bool>})
 
 VARVE_OPTION_TYPE(int32_t, IntegerType<int32_t>("int32"))
 VARVE_OPTION_TYPE(uint8_t, IntegerType<uint8_t>("uint8"))
@@ -213,7 +212,7 @@ VARVE_OPTION_TYPE(std::string,
                    [](const OptionPrintStyle&, const void* field) {
                      return EscapeOptionText(*static_cast<const std::string*>(field));
                    },
-                   &EqualValues<std::string>, nullptr, nullptr})
+                   &EqualValues<std::string>})
 
 VARVE_OPTION_TYPE(CompressionType,
                   EnumCodec<kNoCompression, kSnappyCompression, kZlibCompression, kBZip2Compression,

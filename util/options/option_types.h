@@ -49,10 +49,10 @@ struct OptionType {
 
   // Returns false for bit patterns without a meaning (an enum's number without a name); nullptr if
   // all are valid.
-  bool (*valid)(const void* field);
+  bool (*valid)(const void* field) = nullptr;
 
   // Returns the value as a number, for ranges; nullptr for types that are none.
-  double (*number)(const void* field);
+  double (*number)(const void* field) = nullptr;
 
   // Sets one field of a struct, or of an object with options, which text names "struct.field"; with
   // `dynamic_only`, one that may be changed although the whole may not. Errors are those of

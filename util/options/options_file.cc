@@ -134,7 +134,6 @@ class Parser {
   Status BeginTable(std::string_view factory, const std::string& family);
   Status SetField(std::string_view name, std::string_view value);
   Status SetVersion(std::string_view name, std::string_view value);
-  Status EndTable();
 
   // Checks that a file which announces its end has it.
   Status CheckWhole(std::string_view text);
@@ -154,9 +153,8 @@ class Parser {
   SectionKind section_ = SectionKind::kNone;
   bool has_version_ = false;
   bool has_db_ = false;
-  // The section of table options that is being read.
+  // The kind of tables of the last section of table options.
   const TableKind* table_kind_ = nullptr;
-  std::shared_ptr<void> table_options_;
 };
 
 // Looks for the promise near the beginning only, so that a value deep in a file of RocksDB cannot
@@ -187,7 +185,6 @@ Status Parser::ParseAll(std::string_view text) {
     if (end == std::string_view::npos) break;
     text.remove_prefix(end + 1);
   }
-  VARVE_RETURN_IF_ERROR(EndTable());
   if (!has_db_) return Corrupt("no section [DBOptions]");
   if (contents_.column_families.empty()) return Corrupt("no section [CFOptions \"default\"]");
   return Status::OK();
@@ -209,7 +206,6 @@ Status Parser::ParseLine(std::string_view line) {
 }
 
 Status Parser::BeginSection(std::string_view header) {
-  VARVE_RETURN_IF_ERROR(EndTable());
   if (header.size() < 2 || header.back() != ']') return Corrupt("section without ']'");
   std::string_view title = TrimOptionText(header.substr(1, header.size() - 2));
   std::string argument;
@@ -262,18 +258,8 @@ Status Parser::BeginTable(std::string_view factory, const std::string& family) {
   if (table_kind_ == nullptr) {
     return Located(Status::NotSupported("table factory " + std::string(factory.substr(0, 60))));
   }
-  table_options_ = table_kind_->copy(nullptr);
+  families.back().options.table_factory = table_kind_->make(nullptr);
   section_ = SectionKind::kTable;
-  return Status::OK();
-}
-
-// Makes the factory when its section is over, as a factory's options are fixed when it is made.
-Status Parser::EndTable() {
-  if (section_ == SectionKind::kTable) {
-    contents_.column_families.back().options.table_factory =
-        table_kind_->make(table_options_.get());
-  }
-  section_ = SectionKind::kNone;
   return Status::OK();
 }
 
@@ -292,8 +278,10 @@ Status Parser::SetField(std::string_view name, std::string_view value) {
       return Located(ApplyOption(CfOptionTable(), config_, name, value, OptionScope::kAll,
                                  &contents_.column_families.back().options, &found));
     case SectionKind::kTable:
-      return Located(ApplyOption(table_kind_->schema(), config_, name, value, OptionScope::kAll,
-                                 table_options_.get(), &found));
+      return Located(ApplyOption(
+          table_kind_->schema(), config_, name, value, OptionScope::kAll,
+          table_kind_->OptionsOf(contents_.column_families.back().options.table_factory.get()),
+          &found));
   }
   return Status::OK();
 }
@@ -357,7 +345,7 @@ FamilyOptionsText::FamilyOptionsText(const ColumnFamilyOptions& family) {
   const TableKind* const kind = TableKindOf(factory);
   if (kind == nullptr) return;
   table_factory = kind->factory_name;
-  AppendFields(FieldsOf(*kind), kind->options_of(*factory), &table_options);
+  AppendFields(FieldsOf(*kind), kind->OptionsOf(*factory), &table_options);
 }
 
 void FamilyOptionsText::AppendTo(const std::string& family, std::string* text) const {

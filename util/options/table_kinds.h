@@ -16,13 +16,16 @@ namespace varve {
 
 struct TableKind {
   const char* factory_name;
+  const char* options_name;  // For Configurable::GetOptions.
   const OptionTable& (*schema)();
-  // Returns the options struct of a factory of this kind; null for other factories.
-  const void* (*options_of)(const TableFactory& factory);
-  // Returns a copy of an options struct; a struct of defaults for null.
-  std::shared_ptr<void> (*copy)(const void* options);
-  // Returns a factory with a copy of the options.
+  // Returns a factory with a copy of an options struct; with defaults for null.
   std::shared_ptr<TableFactory> (*make)(const void* options);
+
+  // Return the options struct of a factory of this kind; null for other factories.
+  const void* OptionsOf(const TableFactory& factory) const {
+    return factory.GetOptions<void>(options_name);
+  }
+  void* OptionsOf(TableFactory* factory) const { return factory->GetOptions<void>(options_name); }
 };
 
 std::span<const TableKind> TableKinds();

@@ -63,7 +63,7 @@ Status CheckBlobCacheCharge(const BlockBasedTableOptions& table, const Cache* va
 }
 
 Status CheckTableOptions(const TableKind& kind, const ColumnFamilyOptions& cf) {
-  const Status s = CheckOptions(kind.schema(), "", kind.options_of(*cf.table_factory));
+  const Status s = CheckOptions(kind.schema(), "", kind.OptionsOf(*cf.table_factory));
   if (!s.ok()) return s;
   if (const auto* const table = cf.table_factory->GetOptions<BlockBasedTableOptions>()) {
     VARVE_RETURN_IF_ERROR(CheckCacheUsage(*table));

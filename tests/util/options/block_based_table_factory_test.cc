@@ -119,6 +119,32 @@ TEST_F(BlockBasedTableOptionsTextTest, OptionsAreCheckedAsOpeningDoes) {
   EXPECT_NE(s.ToString().find("cache_index_and_filter_blocks"), std::string::npos);
 }
 
+// Both built-in factories have these functions from the schema.
+TEST(PlainTableOptionsTextTest, OptionsAreSetAndReadLikeThoseOfBlockBasedTables) {
+  const ConfigOptions config;
+  const std::unique_ptr<TableFactory> factory(NewPlainTableFactory());
+  const auto* const options = factory->GetOptions<PlainTableOptions>();
+  ASSERT_NE(options, nullptr);
+  EXPECT_EQ(factory->GetOptions<BlockBasedTableOptions>(), nullptr);
+  ASSERT_TRUE(factory->ConfigureFromString(config, "user_key_len=8;encoding_type=kPrefix").ok());
+  EXPECT_EQ(options->user_key_len, 8u);
+  EXPECT_EQ(options->encoding_type, kPrefix);
+
+  Status s = factory->ConfigureFromMap(config, {{"user_key_len", "9"}, {"bogus", "1"}});
+  EXPECT_TRUE(s.IsNotFound()) << s.ToString();
+  s = factory->ConfigureFromMap(config, {{"user_key_len", "9"}, {"encoding_type", "bogus"}});
+  EXPECT_TRUE(s.IsInvalidArgument()) << s.ToString();
+  EXPECT_EQ(options->user_key_len, 8u);
+
+  std::string text;
+  ASSERT_TRUE(factory->GetOptionString(config, &text).ok());
+  EXPECT_EQ(factory->ToString(config), "{id=PlainTable;" + text + "}");
+  EXPECT_NE(factory->GetPrintableOptions().find("  user_key_len: 8\n"), std::string::npos);
+  ASSERT_TRUE(factory->GetOption(config, "encoding_type", &text).ok());
+  EXPECT_EQ(text, "kPrefix");
+  EXPECT_TRUE(factory->GetOption(config, "bogus", &text).IsNotFound());
+}
+
 TEST_F(BlockBasedTableOptionsTextTest, IsKnownByItsName) {
   EXPECT_TRUE(factory_->IsInstanceOf(TableFactory::kBlockBasedTableName()));
   EXPECT_EQ(factory_->CheckedCast<BlockBasedTableFactory>(), factory_.get());

@@ -91,17 +91,14 @@ ConfigOptions ForNested(const ConfigOptions& config) {
   return nested;
 }
 
-// The type of an option that is a struct T with an option table of its own.
-template <typename T>
+// The type of an option that is a struct T with an option table of its own. A function returns the
+// table, so that it may be created after the type.
+template <typename T, const OptionTable& (*kTable)()>
 struct Nested {
-  // A function returns the table, so that it may be created after the type.
-  template <const OptionTable& (*kTable)()>
   static OptionType Type() {
-    return {"struct",       &Parse<kTable>, &Print<kTable>,   &Equal<kTable>,
-            &Valid<kTable>, nullptr,        &SetField<kTable>};
+    return {"struct", &Parse, &Print, &Equal, &Valid, nullptr, &SetField};
   }
 
-  template <const OptionTable& (*kTable)()>
   static Status Parse(const ConfigOptions& config, std::string_view text, void* field) {
     OptionPairs pairs;
     Status s = SplitOptionText(text, &pairs);
@@ -109,7 +106,6 @@ struct Nested {
     return ApplyOptions(kTable(), ForNested(config), pairs, OptionScope::kAll, field);
   }
 
-  template <const OptionTable& (*kTable)()>
   static Status SetField(const ConfigOptions& config, std::string_view name, std::string_view value,
                          bool dynamic_only, void* field) {
     if (dynamic_only) {
@@ -126,22 +122,17 @@ struct Nested {
     return Status::OK();
   }
 
-  template <const OptionTable& (*kTable)()>
   static std::string Print(const OptionPrintStyle& style, const void* field) {
     const OptionPrintStyle inner = {.plain_names_only = style.plain_names_only};
     return "{" + PrintOptions(kTable(), inner, field) + "}";
   }
 
-  template <const OptionTable& (*kTable)()>
-  static bool Equal(const void* a, const void* b) {
-    return EqualOptions(kTable(), a, b);
-  }
+  static bool Equal(const void* a, const void* b) { return EqualOptions(kTable(), a, b); }
 
-  template <const OptionTable& (*kTable)()>
-  static bool Valid(const void* field) {
-    return CheckOptions(kTable(), "", field).ok();
-  }
+  static bool Valid(const void* field) { return CheckOptions(kTable(), "", field).ok(); }
 };
+
+using NestedCompression = Nested<CompressionOptions, &CompressionOptionTable>;
 
 // Also parses the older form, a list by position:
 // "window_bits:level:strategy[:dict[:train[:threads...]]]".
@@ -149,7 +140,7 @@ struct Nested {
 Status ParseCompressionOptions(const ConfigOptions& config, std::string_view text, void* field) {
   const ConfigOptions nested = ForNested(config);
   if (text.find('=') != std::string_view::npos || WithoutBraces(text).empty()) {
-    return Nested<CompressionOptions>::Parse<&CompressionOptionTable>(nested, text, field);
+    return NestedCompression::Parse(nested, text, field);
   }
   const std::span<const OptionRow> rows = CompressionOptionTable().rows();
   const std::vector<std::string_view> elements = SplitOptionList(text);
@@ -196,14 +187,14 @@ const OptionTable& MetadataCacheOptionTable() {
 }
 
 VARVE_OPTION_TYPE(CompressionOptions, [] {
-  OptionType made = Nested<CompressionOptions>::Type<&CompressionOptionTable>();
+  OptionType made = NestedCompression::Type();
   made.parse = &ParseCompressionOptions;
   return made;
 }())
-VARVE_OPTION_TYPE(Universal, Nested<Universal>::Type<&UniversalCompactionOptionTable>())
+VARVE_OPTION_TYPE(Universal, Nested<Universal, &UniversalCompactionOptionTable>::Type())
 VARVE_OPTION_TYPE(FileTemperatureAge,
-                  Nested<FileTemperatureAge>::Type<&TemperatureAgeOptionTable>())
-VARVE_OPTION_TYPE(Fifo, Nested<Fifo>::Type<&FifoCompactionOptionTable>())
-VARVE_OPTION_TYPE(Pinning, Nested<Pinning>::Type<&MetadataCacheOptionTable>())
+                  Nested<FileTemperatureAge, &TemperatureAgeOptionTable>::Type())
+VARVE_OPTION_TYPE(Fifo, Nested<Fifo, &FifoCompactionOptionTable>::Type())
+VARVE_OPTION_TYPE(Pinning, Nested<Pinning, &MetadataCacheOptionTable>::Type())
 
 }  // namespace varve

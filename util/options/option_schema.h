@@ -68,50 +68,29 @@ struct OptionRow {
   // A further check of the value, or null. `name` begins the message.
   Status (*check)(const std::string& name, const void* field) = nullptr;
 
-  // Return the row with a property changed.
-  constexpr OptionRow Dynamic() const {
+  // Returns the row with the member changed.
+  template <typename T>
+  constexpr OptionRow With(T OptionRow::*member, T value) const {
     OptionRow row = *this;
-    row.change = OptionChange::kDynamic;
+    row.*member = value;
     return row;
   }
+  constexpr OptionRow Dynamic() const { return With(&OptionRow::change, OptionChange::kDynamic); }
   constexpr OptionRow Advisory(std::string_view why) const {
-    OptionRow row = *this;
-    row.support = OptionSupport::kAdvisory;
-    row.reason = why;
-    return row;
+    return With(&OptionRow::support, OptionSupport::kAdvisory).With(&OptionRow::reason, why);
   }
   constexpr OptionRow DefaultOnly(std::string_view why) const {
-    OptionRow row = *this;
-    row.support = OptionSupport::kDefaultOnly;
-    row.reason = why;
-    return row;
+    return With(&OptionRow::support, OptionSupport::kDefaultOnly).With(&OptionRow::reason, why);
   }
   constexpr OptionRow Between(double low, double high) const {
-    OptionRow row = *this;
-    row.min = low;
-    row.max = high;
-    return row;
+    return AtLeast(low).With(&OptionRow::max, high);
   }
-  constexpr OptionRow AtLeast(double low) const {
-    OptionRow row = *this;
-    row.min = low;
-    return row;
-  }
+  constexpr OptionRow AtLeast(double low) const { return With(&OptionRow::min, low); }
   constexpr OptionRow Check(Status (*more)(const std::string& name, const void* field)) const {
-    OptionRow row = *this;
-    row.check = more;
-    return row;
+    return With(&OptionRow::check, more);
   }
-  constexpr OptionRow Extended() const {
-    OptionRow row = *this;
-    row.file = OptionFileForm::kExtended;
-    return row;
-  }
-  constexpr OptionRow NotInFile() const {
-    OptionRow row = *this;
-    row.file = OptionFileForm::kNone;
-    return row;
-  }
+  constexpr OptionRow Extended() const { return With(&OptionRow::file, OptionFileForm::kExtended); }
+  constexpr OptionRow NotInFile() const { return With(&OptionRow::file, OptionFileForm::kNone); }
 
   // Returns the address of the field in a constant object.
   const void* Field(const void* object) const { return field(const_cast<void*>(object)); }

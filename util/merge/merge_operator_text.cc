@@ -67,15 +67,8 @@ Status SplitId(std::string_view text, std::string* id, Settings* settings) {
     *id = std::string(inner);
     return Status::OK();
   }
-  OptionPairs pairs;
-  VARVE_RETURN_IF_ERROR(SplitOptionText(text, &pairs));
-  for (auto& [name, value] : pairs) {
-    if (name == "id") {
-      *id = value;
-    } else {
-      settings->emplace_back(name, value);
-    }
-  }
+  VARVE_RETURN_IF_ERROR(SplitOptionText(text, settings));
+  TakeId(settings, id);
   return id->empty() ? Status::InvalidArgument("merge operator: id=... expected") : Status::OK();
 }
 

@@ -145,15 +145,8 @@ Status Cache::CreateFromString(const ConfigOptions& config_options, const std::s
   OptionPairs pairs;
   VARVE_RETURN_IF_ERROR(SplitOptionText(text, &pairs));
   std::string kind = kLru;
-  OptionPairs settings;
-  for (auto& [name, setting] : pairs) {
-    if (name == "id") {
-      kind = setting;
-    } else {
-      settings.emplace_back(std::move(name), std::move(setting));
-    }
-  }
-  return MakeOfKind(config_options, kind, settings, result);
+  TakeId(&pairs, &kind);
+  return MakeOfKind(config_options, kind, pairs, result);
 }
 
 }  // namespace varve

@@ -27,25 +27,21 @@ ConfigOptions StrictConfig(bool input_strings_escaped, bool ignore_unknown_optio
   return config;
 }
 
-// Handles other names for a column family option. The value of the first is the table factory's
-// options.
+// Handles other names for a column family option. The value of block_based_table_factory is the
+// table factory's options: braces make the text these and not the factory's name.
 Status ApplyColumnFamilyOption(const ConfigOptions& config, const std::string& name,
                                const std::string& value, ColumnFamilyOptions* cf, bool* found) {
+  std::string row = TableFactoryField(name);
+  std::string text = value;
   if (name == "block_based_table_factory") {
-    *found = true;
-    // Braces make the text the factory's options and not its name.
-    const std::string braced = IsBraced(value) ? value : "{" + value + "}";
-    return ApplyOption(CfOptionTable(), config, "table_factory", braced, OptionScope::kAll, cf,
-                       found);
+    row = "table_factory";
+    if (!IsBraced(value)) text = "{" + value + "}";
+  } else if (name == "memtable") {
+    row = "memtable_factory";
+  } else if (row.empty()) {
+    row = name;
   }
-  if (const std::string field = TableFactoryField(name); !field.empty()) {
-    return ApplyOption(CfOptionTable(), config, field, value, OptionScope::kAll, cf, found);
-  }
-  if (name == "memtable") {
-    return ApplyOption(CfOptionTable(), config, "memtable_factory", value, OptionScope::kAll, cf,
-                       found);
-  }
-  return ApplyOption(CfOptionTable(), config, name, value, OptionScope::kAll, cf, found);
+  return ApplyOption(CfOptionTable(), config, row, text, OptionScope::kAll, cf, found);
 }
 
 Status ApplyColumnFamilyOptions(const ConfigOptions& config, const OptionPairs& pairs,

@@ -80,6 +80,15 @@ std::nullptr_t None(const std::string& /*id*/) {
   return nullptr;
 }
 
+// Used where one object is built in, which `make` returns.
+template <typename Maker>
+auto Only(Maker make) {
+  return [make](const std::string& id) {
+    auto made = make();
+    return made->IsInstanceOf(id) ? made : nullptr;
+  };
+}
+
 }  // namespace
 
 // ---- Objects of column families ----
@@ -107,11 +116,8 @@ Status FlushBlockPolicyFactory::CreateFromString(const ConfigOptions& config_opt
 Status SstPartitionerFactory::CreateFromString(const ConfigOptions& config_options,
                                                const std::string& value,
                                                std::shared_ptr<SstPartitionerFactory>* result) {
-  const auto builtin = [](const std::string& id) {
-    std::shared_ptr<SstPartitionerFactory> made = NewSstPartitionerFixedPrefixFactory(0);
-    return made->IsInstanceOf(id) ? made : nullptr;
-  };
-  return CreateObject(config_options, value, builtin, result);
+  const auto make = [] { return NewSstPartitionerFixedPrefixFactory(0); };
+  return CreateObject(config_options, value, Only(make), result);
 }
 
 Status TablePropertiesCollectorFactory::CreateFromString(
@@ -149,11 +155,9 @@ Status MemoryAllocator::CreateFromString(const ConfigOptions& config_options,
 // asks for statistics without a name wants some.
 Status Statistics::CreateFromString(const ConfigOptions& config_options, const std::string& value,
                                     std::shared_ptr<Statistics>* result) {
-  const auto builtin = [](const std::string& id) {
-    std::shared_ptr<Statistics> made = CreateDBStatistics();
-    return made->IsInstanceOf(id) ? made : nullptr;
-  };
-  if (!value.empty()) return CreateObject(config_options, value, builtin, result);
+  if (!value.empty()) {
+    return CreateObject(config_options, value, Only(&CreateDBStatistics), result);
+  }
   *result = CreateDBStatistics();
   return Status::OK();
 }
@@ -162,28 +166,17 @@ Status Statistics::CreateFromString(const ConfigOptions& config_options, const s
 
 Status FileSystem::CreateFromString(const ConfigOptions& config_options, const std::string& value,
                                     std::shared_ptr<FileSystem>* result) {
-  const auto builtin = [](const std::string& id) {
-    std::shared_ptr<FileSystem> system = FileSystem::Default();
-    return system->IsInstanceOf(id) ? system : nullptr;
-  };
-  return CreateObject(config_options, value, builtin, result);
+  return CreateObject(config_options, value, Only(&FileSystem::Default), result);
 }
 
 Status SystemClock::CreateFromString(const ConfigOptions& config_options, const std::string& value,
                                      std::shared_ptr<SystemClock>* result) {
-  const auto builtin = [](const std::string& id) {
-    const std::shared_ptr<SystemClock>& system = SystemClock::Default();
-    return system->IsInstanceOf(id) ? system : nullptr;
-  };
-  return CreateObject(config_options, value, builtin, result);
+  return CreateObject(config_options, value, Only(&SystemClock::Default), result);
 }
 
 Status Env::CreateFromString(const ConfigOptions& config_options, const std::string& value,
                              Env** result) {
-  const auto builtin = [](const std::string& id) {
-    return Env::Default()->IsInstanceOf(id) ? Env::Default() : nullptr;
-  };
-  if (!value.empty()) return CreateObject(config_options, value, builtin, result);
+  if (!value.empty()) return CreateObject(config_options, value, Only(&Env::Default), result);
   *result = Env::Default();
   return Status::OK();
 }

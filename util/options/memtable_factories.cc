@@ -34,10 +34,15 @@ struct FactoryRow {
   std::unique_ptr<MemTableRepFactory> (*make)(size_t n);
 };
 
+template <typename Factory, auto... kMore>
+std::unique_ptr<MemTableRepFactory> MakeFactory(size_t n) {
+  return std::make_unique<Factory>(n, kMore...);
+}
+
 // A text without a number asks for the default.
 template <typename Factory>
-size_t OrDefault(size_t n) {
-  return n == 0 ? Factory::kBuckets : n;
+std::unique_ptr<MemTableRepFactory> MakeHashFactory(size_t n) {
+  return MakeFactory<Factory>(n == 0 ? Factory::kBuckets : n);
 }
 
 // The two skip lists share a class name. FindRow returns the first match, so "SkipListFactory"
@@ -46,28 +51,16 @@ const std::vector<FactoryRow>& Rows() {
   static const std::vector<FactoryRow> rows = {
       {SkipListFactory::kClassName(), SkipListFactory::kNickName(), "lookahead",
        SkipListFactory::kPlainNickName(), SkipListFactory::kNickName(),
-       [](size_t n) -> std::unique_ptr<MemTableRepFactory> {
-         return std::make_unique<SkipListFactory>(n);
-       }},
+       &MakeFactory<SkipListFactory>},
       {SkipListFactory::kClassName(), SkipListFactory::kPlainNickName(), "lookahead",
        SkipListFactory::kPlainNickName(), SkipListFactory::kNickName(),
-       [](size_t n) -> std::unique_ptr<MemTableRepFactory> {
-         return std::make_unique<SkipListFactory>(n, /*blocked=*/false);
-       }},
+       &MakeFactory<SkipListFactory, /*blocked=*/false>},
       {VectorRepFactory::kClassName(), VectorRepFactory::kNickName(), "count", nullptr, nullptr,
-       [](size_t n) -> std::unique_ptr<MemTableRepFactory> {
-         return std::make_unique<VectorRepFactory>(n);
-       }},
+       &MakeFactory<VectorRepFactory>},
       {HashSkipListRepFactory::kClassName(), HashSkipListRepFactory::kNickName(), "bucket_count",
-       nullptr, nullptr,
-       [](size_t n) -> std::unique_ptr<MemTableRepFactory> {
-         return std::make_unique<HashSkipListRepFactory>(OrDefault<HashSkipListRepFactory>(n));
-       }},
+       nullptr, nullptr, &MakeHashFactory<HashSkipListRepFactory>},
       {HashLinkListRepFactory::kClassName(), HashLinkListRepFactory::kNickName(), "bucket_count",
-       nullptr, nullptr,
-       [](size_t n) -> std::unique_ptr<MemTableRepFactory> {
-         return std::make_unique<HashLinkListRepFactory>(OrDefault<HashLinkListRepFactory>(n));
-       }},
+       nullptr, nullptr, &MakeHashFactory<HashLinkListRepFactory>},
   };
   return rows;
 }

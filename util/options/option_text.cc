@@ -145,6 +145,14 @@ Status SplitOptionText(std::string_view text, OptionPairs* pairs) {
   return Status::OK();
 }
 
+void TakeId(OptionPairs* pairs, std::string* id) {
+  std::erase_if(*pairs, [id](const auto& pair) {
+    if (pair.first != "id") return false;
+    *id = pair.second;
+    return true;
+  });
+}
+
 Status ObjectId(std::string_view text, std::string* id) {
   text = TrimOptionText(text);
   id->clear();
@@ -157,10 +165,9 @@ Status ObjectId(std::string_view text, std::string* id) {
   if (!SplitOptionText(text, &pairs).ok()) {
     pairs = {{"id", std::string(WithoutBraces(text))}};
   }
-  for (auto& [name, value] : pairs) {
-    if (name == "id") *id = value;
-  }
-  if (id->empty() && !pairs.empty()) return Status::InvalidArgument("id=... expected");
+  const bool has_fields = !pairs.empty();
+  TakeId(&pairs, id);
+  if (id->empty() && has_fields) return Status::InvalidArgument("id=... expected");
   if (*id == "nullptr") id->clear();
   return Status::OK();
 }

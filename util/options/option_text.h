@@ -35,6 +35,9 @@ inline constexpr size_t kMaxOptionTextBytes = size_t{16} << 20;
 // for a missing '=' or name, unbalanced braces, or nesting or size above the limits.
 Status SplitOptionText(std::string_view text, OptionPairs* pairs);
 
+// Removes the pairs named "id", and sets *id to the value of the last one, if there is any.
+void TakeId(OptionPairs* pairs, std::string* id);
+
 // Sets *id to the name of an object in "Name" or "{id=Name;...}"; empty for "nullptr". A list of
 // objects, which has no '=', is one name. Returns InvalidArgument for fields without id=, or
 // unclosed braces.

@@ -51,6 +51,17 @@ TEST(OptionTextTest, FindsTheNameOfAnObject) {
   EXPECT_EQ(id("{id=Name"), "Invalid argument");
 }
 
+TEST(OptionTextTest, TakesTheLastIdOutOfThePairs) {
+  OptionPairs pairs = {{"id", "first"}, {"a", "1"}, {"id", "last"}, {"b", "2"}};
+  std::string id = "default";
+  TakeId(&pairs, &id);
+  EXPECT_EQ(id, "last");
+  EXPECT_EQ(pairs, OptionPairs({{"a", "1"}, {"b", "2"}}));
+  TakeId(&pairs, &id);
+  EXPECT_EQ(id, "last");
+  EXPECT_EQ(pairs.size(), 2u);
+}
+
 TEST(OptionTextTest, RefusesWhatIsNotBalancedOrNamed) {
   for (const char* text : {"a", "a;b=1", "=1", "a={b=1", "a={b=1}}", "a={b=1}x;c=2", "a=b{c}",
                            "{a=1", "a}=1", "{a=1};b=2}"}) {

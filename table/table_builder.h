@@ -24,7 +24,7 @@ class WritableFileWriter;
 
 // Arguments of building a table, for all formats. Pointers are not owned, and outlive the builder.
 struct TableBuildOptions {
-  const InternalKeyComparator* icmp = nullptr;
+  const InternalKeyComparator* icmp = nullptr;  // required
   // False: the caller leaves timestamps out of keys. Has no meaning without timestamps.
   bool persist_timestamps = true;
   std::string comparator_name;                  // name to record; empty: that of icmp
@@ -59,16 +59,19 @@ struct TableBuildOptions {
 // writer and every pointer of the options; the caller syncs and closes the file after Finish.
 class TableBuilder {
  public:
-  // Returns NotSupported or InvalidArgument, naming the option, if no table can be written with
-  // these options. A database calls this when it is opened, so that flushes do not fail later.
+  // Returns OK if tables can be written with these options. NotSupported: the factory is null or of
+  // an unknown format, or an option asks for something that the format, this library or this build
+  // lacks. InvalidArgument: icmp is null, an option is out of its range, or it needs another one
+  // that is not set. The message names the option. A database calls this when it is opened, so that
+  // flushes do not fail later.
   static Status CheckOptions(const TableBuildOptions& options);
-  // Creates the builder for the format of options.factory. Returns NotSupported if that format is
-  // unknown. Also checks the options.
+  // Creates the builder for the format of options.factory. Returns the errors of CheckOptions,
+  // which it calls; *builder is null then. Writes nothing to the file.
   static Status Create(const TableBuildOptions& options, WritableFileWriter* file,
                        std::unique_ptr<TableBuilder>* builder);
   // Returns whether such a table, of this size in bytes, is to be read once when it is finished, so
-  // that its blocks are in the block cache: the options ask for that, or it replaces tables that
-  // were there and the cache has room.
+  // that its blocks are in the block cache: prepopulate_block_cache asks for that, or the table
+  // replaces tables that were there (replaces_cached) and the cache has room.
   static bool FillsCache(const TableBuildOptions& options, uint64_t table_bytes);
   virtual ~TableBuilder() = default;
 
@@ -76,8 +79,8 @@ class TableBuilder {
   // earlier error, status() is bad and the call does nothing.
   virtual void Add(const Slice& internal_key, const Slice& value) = 0;
   // Adds a range tombstone: `begin_internal_key` is of type kTypeRangeDeletion, `end_user_key` is
-  // exclusive, and both have the timestamp if keys have one. Requires ascending begins; may be
-  // called at any time before Finish.
+  // exclusive, and both have the timestamp if keys have one. Requires that no begin sorts before
+  // the previous one; may be called at any time before Finish.
   virtual void AddTombstone(const Slice& begin_internal_key, const Slice& end_user_key) = 0;
   // Writes what is buffered and all that follows the data. Must be called once, after the last
   // entry. Returns the first error of any call; then the file is of no use.
@@ -111,7 +114,8 @@ class TableBuilder {
   virtual bool NeedsCompaction() const = 0;
 };
 
-// Returns `factory` if its tables can hold range deletions, else a factory of block-based tables.
+// Returns `factory` if it is null or its tables can hold range deletions, else a new factory of
+// block-based tables with default options.
 std::shared_ptr<const TableFactory> FactoryWithTombstones(
     const std::shared_ptr<const TableFactory>& factory);
 

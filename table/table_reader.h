@@ -85,7 +85,7 @@ struct TableHint {
   size_t place = 0;                    // meaning is private to the table
 };
 
-// Counts what Salvage has met.
+// Counts what Salvage has met. Salvage adds to the numbers, so the caller passes a new object.
 struct SalvageCount {
   uint64_t entries = 0;      // passed to the callback
   uint64_t blocks = 0;       // read
@@ -99,16 +99,20 @@ struct SalvageCount {
 // cache but not the reader, which must outlive them.
 class TableReader {
  public:
-  // Opens a table in the format that its last bytes name, whatever the factory is. Returns
-  // NotSupported, with the format and the file, for a format that is known but cannot be read.
+  // Opens a table in the format that its last bytes name, whatever the factory is. *reader is set
+  // on success only. Errors name the file. Corruption: the file is no table, is damaged, or is not
+  // the one that the options expect. NotSupported: the format, or a form of it, is known but cannot
+  // be read. InvalidArgument: no_block_cache is set beside a block_cache. MemoryLimit: the charge
+  // is refused. Otherwise the error of a read. Does not compare icmp with
+  // properties()->comparator_name: a caller that is not sure of the table's order does.
   static Status Open(const TableOpenOptions& options, std::unique_ptr<RandomAccessFileReader> file,
                      uint64_t file_size, std::unique_ptr<TableReader>* reader);
   virtual ~TableReader() = default;
 
   // Reports covering tombstones to `lookup`, then offers it the entries of the key, newest first.
-  // Returns OK unless the file could not be read; then the lookup has failed too. With read_tier
-  // kBlockCacheTier, returns Incomplete if a read would be needed. If `hint` is of this table, it
-  // must be of this lookup.
+  // Returns OK unless the file could not be read or is malformed; then the lookup has failed with
+  // the same error. With read_tier kBlockCacheTier, returns Incomplete if a read would be needed.
+  // If `hint` is of this table, it must be of this lookup.
   virtual Status Get(const ReadOptions& options, PointLookup* lookup,
                      const TableHint& hint) const = 0;
   Status Get(const ReadOptions& options, PointLookup* lookup) const {
@@ -169,7 +173,7 @@ class TableReader {
   virtual Status Salvage(const TakeEntry& take, SalvageCount* count) const = 0;
   // Checks what opening takes on trust, for tables made by others: that the separators of the index
   // ascend, and that its blocks follow each other in the file and do not overlap. Reads only the
-  // index. Returns Corruption if that is not so.
+  // index. Corruption: that is not so. NotSupported: the format has no such check.
   virtual Status CheckIndex(const ReadOptions& /*options*/) const {
     return Status::NotSupported("TableReader::CheckIndex");
   }

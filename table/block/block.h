@@ -76,8 +76,8 @@ class Block {
   // Creates a block and checks its trailer: restart offsets must ascend from 0 and lie before it. A
   // stored hash index is skipped: the entry index of a cached block is faster, and blocks without
   // one (mapped, not cached, large) are searched by their restarts. Entries are checked when they
-  // are walked. Errors: Corruption, or NotSupported for separated keys and values; `where` names
-  // the file and the block.
+  // are walked. `where` names the file and the block in messages. Corruption: the trailer is
+  // malformed. NotSupported: keys and values are stored separately.
   static Status Create(BlockContents&& contents, const Slice& where, std::unique_ptr<Block>* block);
   // Describes what a block in one piece has before its bytes, and the source of its memory.
   struct Piece {
@@ -92,9 +92,10 @@ class Block {
     // Returns the room for the bytes of such a block, so that they can be read to where they stay.
     [[nodiscard]] BlockRoom Room() const;
   };
-  // Creates a block in one piece. If the bytes lie in such a room that is large enough, the block
-  // is made there; otherwise they are copied. If index_bytes is not null, sets it to the room that
-  // the block's index needs.
+  // Creates a block in one piece. If the bytes lie in memory that has piece.Room() or more before
+  // them, the block is made there; otherwise they are copied. Unless `index_bytes` is null, sets
+  // *index_bytes to the room that the block's index needs, 0 if it can have none. Errors are those
+  // of Create, and MemoryLimit: no memory for a copy.
   static Status CreateInOnePiece(BlockContents&& contents, const Piece& piece, const Slice& where,
                                  std::unique_ptr<Block>* block, size_t* index_bytes = nullptr);
   // Deletes a block of either kind, on behalf of unique_ptr.
@@ -111,7 +112,7 @@ class Block {
     VARVE_ASSERT(i < restart_count_);
     return DecodeFixed32(entries_end() + size_t{i} * 4);
   }
-  // Returns the last restart point at or before an offset.
+  // Returns the number of the last restart point at or before an offset of the block.
   [[nodiscard]] uint32_t RestartBefore(uint32_t entry_offset) const;
   // Returns the index; its size() is 0 if there is none.
   [[nodiscard]] const EntryIndex& index() const { return index_; }
@@ -141,7 +142,8 @@ class Block {
     const char* const first = IndexedEntry(0, &header);
     return bytes <= prefix && first != nullptr && part(size_t{0}, first, bytes);
   }
-  // Decodes the header of entry `i` of the index. Returns the start of its unshared key bytes.
+  // Decodes the header of entry `i` of the index. Returns the start of its unshared key bytes, or
+  // null if the entry does not fit into the block.
   [[nodiscard]] const char* IndexedEntry(uint32_t i, BlockEntryHeader* header) const {
     VARVE_ASSERT(i < index_.size());
     return DecodeBlockEntry(entries_begin() + index_.offset(i), entries_end(), header);

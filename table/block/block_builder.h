@@ -55,7 +55,8 @@ class BlockBuilder {
     return SharedPrefix(last_key_.get(), key.data(), std::min(last_key_size_, key.size()));
   }
 
-  // Appends an entry. Requires that `shared` is SharedWithLast(key).
+  // Appends an entry. The builder takes any bytes as key; its users pass keys in ascending order,
+  // internal keys to data blocks. Requires that `shared` is SharedWithLast(key).
   void Add(const Slice& key, const Slice& value, size_t shared) {
     VARVE_ASSERT(shared == SharedWithLast(key));
     shared = BeginEntry(shared);

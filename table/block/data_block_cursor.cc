@@ -215,7 +215,9 @@ void DataBlockCursor::SeekByIndex(const Slice& target) {
 }
 
 // An entry in the middle of an interval lacks the bytes that it shares with those before it; the
-// index leads to the entries that have them.
+// index leads to the entries that have them. A block has an entry index only if
+// EntryIndexBuilder::ScanOffsets found that no entry shares more bytes than its predecessor has; so
+// key_size, which is allocated here, is at most the size of the entries, less than 64 KiB.
 void DataBlockCursor::GoToEntry(uint32_t at) {
   VARVE_ASSERT(at < block_->index().size());
   current_ = block_->entries_begin() + block_->index().offset(at);
@@ -229,6 +231,7 @@ void DataBlockCursor::GoToEntry(uint32_t at) {
   if (header.shared == 0) {
     raw_ = Slice(unshared, key_size);
   } else {
+    // raw_ may lie in buffer_, which is about to be replaced or overwritten.
     raw_ = Slice();
     if (key_size > capacity_) GrowBuffer(key_size, 0);
     CopyShort(buffer_ + header.shared, unshared, header.unshared);

@@ -28,7 +28,7 @@
 
 namespace varve {
 
-// Walks a block's entries in both directions.
+// Walks a block's entries in both directions. Keys and the targets of seeks are internal keys.
 //
 // Bytes are not trusted: an entry that does not fit the block or its predecessor ends the walk with
 // corrupt() true and Valid() false. Every walk ends, since each step moves by at least three bytes.
@@ -130,16 +130,18 @@ class DataBlockCursor {
     valid_ = false;
     return false;
   }
-  // Makes buffer_ hold `need` bytes, and keeps the first `keep` of it.
+  // Replaces buffer_ by one that holds `need` bytes, and copies the first `keep` of the old one.
+  // Requires that `need` exceeds capacity_. The block bounds `need`, the size of a key: ParseNext
+  // has compared the shared bytes with the key before, and GoToEntry says why it may allocate.
   void GrowBuffer(size_t need, size_t keep);
   // Shows the current key with override_seq_ instead of its own number.
   void OverrideSequence();
   // Seek by binary search over the restart points, or by the entry index.
   void SeekByRestarts(const Slice& target);
   void SeekByIndex(const Slice& target);
-  // Moves to the entry with this number in the entry index.
+  // Moves to the entry with this number in the entry index. Requires that the block has one.
   void GoToEntry(uint32_t at);
-  // Sets *key to the whole key stored at a restart point. Returns false if the key is not whole.
+  // Sets *key to the internal key stored whole at a restart point. Returns false if there is none.
   bool RestartKey(uint32_t restart, Slice* key) const;
   // Moves to an entry of the cached interval.
   void ShowCached(size_t index);

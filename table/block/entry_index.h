@@ -94,7 +94,7 @@ class EntryIndex {
   static constexpr size_t kEntriesMax = 1024;
   static constexpr size_t kEntryBytesMin = 32;
 
-  // Bytes that may follow a key: the trailer, and before it a timestamp of 64 bits.
+  // Bytes that may follow a bare key: a timestamp of up to 64 bits, and the trailer.
   static constexpr size_t kTailBytesMax = kInternalKeyTrailerBytes + 8;
 
   // Returns the number of entries; 0: the block has no index, or none yet. Loads with acquire.
@@ -109,15 +109,16 @@ class EntryIndex {
   // Returns the offset of entry `i` within the block. Requires i < size().
   [[nodiscard]] uint32_t offset(uint32_t i) const;
 
-  // Finds the range [*begin, *end) of entries whose key may be `key`; if it is empty, *begin is the
-  // first entry with a larger key. The result is meaningless for keys that do not start with the
-  // shared prefix.
-  void Find(const Slice& key, uint32_t* begin, uint32_t* end) const;
-  // Returns the number of bytes of an internal key after the key.
+  // Finds the range [*begin, *end) of entries whose key may be `bare_key`, a user key without its
+  // timestamp; if the range is empty, *begin is the first entry with a larger key. Requires size()
+  // > 0. The result is meaningless for a key that does not start with the shared prefix: callers
+  // compare the key with that, or with the entries.
+  void Find(const Slice& bare_key, uint32_t* begin, uint32_t* end) const;
+  // Returns the number of bytes that follow the bare key in an internal key: timestamp and trailer.
   [[nodiscard]] size_t tail_bytes() const { return tail_bytes_; }
 
-  // Permits an index, of keys that are followed by `tail_bytes` bytes. Must be called before the
-  // block is shared.
+  // Permits an index, of bare keys that are followed by `tail_bytes` bytes in their internal keys.
+  // Must be called before the block is shared.
   void Await(size_t tail_bytes) {
     VARVE_ASSERT(size() == 0 && tail_bytes <= kTailBytesMax);
     tail_bytes_ = static_cast<uint8_t>(tail_bytes);
@@ -262,9 +263,9 @@ inline void EntryIndex::Count(uint64_t wanted, uint32_t* smaller, uint32_t* equa
 
 // A word is the key's distance from the first entry, cut to the index's bits. A distance that does
 // not fit into these bits is behind all entries.
-inline void EntryIndex::Find(const Slice& key, uint32_t* begin, uint32_t* end) const {
+inline void EntryIndex::Find(const Slice& bare_key, uint32_t* begin, uint32_t* end) const {
   VARVE_ASSERT(size() != 0);
-  const uint64_t word = KeyPrefix(key, prefix_);
+  const uint64_t word = KeyPrefix(bare_key, prefix_);
   if (word < base_) {
     *begin = *end = 0;
     return;

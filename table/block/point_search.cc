@@ -159,7 +159,7 @@ PrefixWalk::Found PrefixWalk::Compare(const char* unshared, size_t user_bytes, b
   return Found::kEnd;
 }
 
-// Returns false if only the walk with whole keys can tell.
+// Returns false, with nothing offered to the lookup, if only the walk with whole keys can tell.
 bool SearchByPrefix(const Block& block, PointLookup* lookup, ValuePin* pin, bool* matched,
                     BlockSearchResult* result) {
   PrefixWalk walk(block, lookup->key());
@@ -268,7 +268,8 @@ bool IndexedEntries::StartsAlike(uint32_t i, size_t bytes) const {
 // A longer run of entries with equal words is searched by whole keys.
 constexpr uint32_t kSamePrefixMax = 8;
 
-// Returns false if the block must be searched in another way.
+// Requires a block with an entry index. Returns false, with nothing offered to the lookup, if the
+// block must be searched in another way.
 bool SearchByIndex(const Block& block, SequenceNumber override_seq, PointLookup* lookup,
                    ValuePin* pin, bool* matched, BlockSearchResult* result) {
   const Slice key = lookup->key();

@@ -21,13 +21,13 @@ enum class BlockSearchResult : uint8_t {
 };
 
 // Prefetches the entry that SearchBlock will look at first, if the block has an entry index. Used
-// before many searches.
-inline void PrefetchEntry(const Block& block, const Slice& key) {
+// before many searches. `bare_key` is a user key without its timestamp.
+inline void PrefetchEntry(const Block& block, const Slice& bare_key) {
   const EntryIndex& index = block.index();
   if (index.size() == 0) return;
   uint32_t begin = 0;
   uint32_t end = 0;
-  index.Find(key, &begin, &end);
+  index.Find(bare_key, &begin, &end);
   if (begin == end) return;
   // The first entry has the common prefix of all keys of the block.
   PrefetchLine<CacheLevel::kSecond>(block.entries_begin());
@@ -39,9 +39,10 @@ inline void PrefetchEntry(const Block& block, const Slice& key) {
 
 // Offers the lookup the visible entries of its key in `block`, newest first, until it is decided.
 // An `override_seq` other than kMaxSequenceNumber replaces the sequence number of every entry.
-// `pin` keeps what the lookup takes without copying, and is used only during the call. Sets
-// *matched to true if an entry of the key was met, visible or not. Any number of threads may search
-// a block.
+// `pin` gives each value that the lookup takes without a copy a share in the block's memory. It
+// must not be null: merge operands use it (MergeOperands::KeepOfBlock). The call does not keep
+// `pin`; the shares that it has given outlive both. Sets *matched to true if an entry of the key
+// was met, visible or not, and leaves it otherwise. Any number of threads may search a block.
 BlockSearchResult SearchBlock(const Block& block, const InternalKeyComparator& icmp,
                               SequenceNumber override_seq, PointLookup* lookup, ValuePin* pin,
                               bool* matched);

@@ -37,10 +37,10 @@ class BlockPipeline {
   // block. Starts fewer threads, or none, if the system gives no more.
   BlockPipeline(BlockWriter* writer, const Slice& dictionary, size_t threads, uint64_t block_bytes);
 
-  // Copies a finished block into the pipeline.
+  // Copies a block without its trailer into the pipeline. Waits while the pipeline is full.
   Status Push(const Slice& raw);
   // Waits until every block is in the file. Sets *written to the results of the blocks pushed since
-  // the last call, in order.
+  // the last call, in order; after an error, those of blocks that were not written are unspecified.
   Status Drain(std::deque<Written>* written);
 
   // Returns an upper bound of the file's size when all blocks are written; exact after Drain.
@@ -59,9 +59,10 @@ class BlockPipeline {
     Written* written = nullptr;
   };
 
-  // Compresses the slot's block and computes its checksum. Runs on any thread of the pipeline.
+  // Compresses the slot's block. Runs on any thread of the pipeline.
   Status Pack(Slot* slot) const;
-  // Sets *bytes to the bytes that the block took in the file.
+  // Appends the slot's packed block, with its trailer, to the file, and sets *slot->written. Sets
+  // *bytes to the bytes that this took in the file, zeros before the block included.
   Status Append(Slot* slot, uint64_t* bytes);
 
   BlockWriter* const writer_;

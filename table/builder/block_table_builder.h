@@ -76,7 +76,8 @@ class BlockTableBuilder final : public TableBuilder, private IndexBlockSink {
   // Requires options that have passed CheckOptions.
   BlockTableBuilder(const BlockTableBuildOptions& options, WritableFileWriter* file);
 
-  // True if a point entry sorts after the last one, whose first `shared` bytes it shares.
+  // True if a point entry with this key sorts after the last one, whose first `shared` bytes the
+  // key shares. Here and below, keys are internal keys.
   bool SortsAfterLast(const Slice& key, size_t shared) const;
   // True if the block should end before an entry with this key.
   bool BlockIsFull(const Slice& key, const Slice& value, size_t shared);
@@ -89,7 +90,8 @@ class BlockTableBuilder final : public TableBuilder, private IndexBlockSink {
   void CutFilterPartition(const Slice& next);
   // Ends the data block, if there is one. `next` is the key that follows; null at the end.
   Status CloseDataBlock(const Slice* next);
-  // Writes `size` bytes at `data`, which are followed by room for a trailer.
+  // Writes the data block of `size` bytes at `data`, which must be followed by room for
+  // kBlockTrailerBytes.
   Status WriteDataBlock(char* data, size_t size);
   // Counts a block that was written.
   void CountDataBlock(uint64_t raw_bytes, BlockWriter::Outcome outcome);
@@ -127,7 +129,7 @@ class BlockTableBuilder final : public TableBuilder, private IndexBlockSink {
   Status WriteMetaindexAndFooter();
   Status WriteIndexBlock(IndexBlockBuilder* builder, const Slice& raw,
                          BlockHandle* handle) override;
-  // Sets the properties that are known at the end.
+  // Sets the members of properties_ that are known at the end.
   void FillProperties();
   // Returns the names of compression for the properties.
   std::string CompressionProperty() const;

@@ -62,15 +62,18 @@ class BlockWriter {
 
   BlockWriter(const Options& options, WritableFileWriter* file);
 
-  // Compresses `size` bytes at `data`, which are followed by room for kBlockTrailerBytes, into
-  // *scratch if that pays. *packed refers to `data` or to *scratch.
+  // Compresses the block of `size` bytes at `data` into *scratch if that pays, and sets *packed,
+  // which refers to `data` or to *scratch. Requires that `data` is followed by room for
+  // kBlockTrailerBytes. `dictionary` may be empty. InvalidArgument: the block exceeds
+  // kBlockBytesMax. Corruption: with verify_compression, the block does not come out again.
   Status Pack(char* data, size_t size, const Slice& dictionary, std::string* scratch,
               Packed* packed) const;
-  // Appends a packed data block, and sets the handle to where it lies. Uses the room for the
-  // trailer.
+  // Appends a packed data block, and sets *handle to where it lies. Writes the trailer into the
+  // room behind packed.data.
   Status AppendData(const Packed& packed, BlockHandle* handle);
 
-  // Calls Pack, then AppendData.
+  // Calls Pack, then AppendData. Sets *handle and *outcome. `data` is as for Pack, here and in the
+  // next two calls.
   Status WriteData(char* data, size_t size, const Slice& dictionary, BlockHandle* handle,
                    Outcome* outcome);
   // Writes a block that is not a data block: it is compressed without the dictionary, and not
@@ -82,7 +85,7 @@ class BlockWriter {
   }
   // Does the same with a block in a string, which grows by the trailer.
   Status WritePlain(std::string* block, BlockHandle* handle);
-  // Writes bytes that are not a block.
+  // Writes bytes that are not a block, without a trailer.
   Status AppendRaw(const Slice& bytes);
   // Writes zeros up to the next multiple of `alignment`, a power of two.
   Status PadTo(uint64_t alignment);
@@ -99,7 +102,8 @@ class BlockWriter {
  private:
   // Appends a block with its trailer, and sets the handle.
   Status Append(char* data, size_t size, CompressionType type, BlockHandle* handle);
-  // Uncompresses and compares; Corruption if the codec has made an error.
+  // Uncompresses `compressed` and compares the result with `raw`. Corruption: they differ, or it
+  // cannot be uncompressed.
   Status Verify(const Slice& raw, const Slice& dictionary, const Slice& compressed) const;
 
   const Options options_;

@@ -10,7 +10,8 @@
 namespace varve {
 
 // A factory may decline to make a collector for this table. The properties that the options add are
-// set first, so that a collector cannot replace them.
+// set now, and those of collectors in Finish, which keeps what is there: so a collector cannot
+// replace them.
 void PropertyCollectors::Start(const TableBuildOptions& options, TableProperties* properties) {
   TablePropertiesCollectorFactory::Context context;
   context.column_family_id = options.column_family_id;

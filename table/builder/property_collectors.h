@@ -17,9 +17,11 @@ namespace varve {
 // Thread safety: none.
 class PropertyCollectors {
  public:
-  // Makes the collectors. Sets the properties that name them and those that the options add.
+  // Makes the collectors; called once, before the other methods. Sets property_collectors_names,
+  // and replaces user_collected_properties by options.added_properties.
   void Start(const TableBuildOptions& options, TableProperties* properties);
-  // Shows an entry to all collectors. `file_bytes` is the size of the file so far.
+  // Shows an entry to all collectors. `file_bytes` is the size of the file so far. An error of a
+  // collector costs its properties, and not the table.
   void Tell(const Slice& internal_key, const Slice& value, uint64_t file_bytes) {
     if (!collectors_.empty()) [[unlikely]]
       TellAll(internal_key, value, file_bytes);
@@ -28,7 +30,8 @@ class PropertyCollectors {
   void TellBlock(uint64_t raw_bytes, uint64_t fast_bytes, uint64_t slow_bytes) {
     for (Collector& c : collectors_) c.collector->BlockAdd(raw_bytes, fast_bytes, slow_bytes);
   }
-  // Adds what the collectors have found. One that has failed adds nothing.
+  // Adds what the collectors have found to user_collected_properties and readable_properties; names
+  // that are there already keep their values. A collector that has failed adds nothing.
   void Finish(TableProperties* properties);
   // True if a collector wants the file to be compacted soon. Valid after Finish.
   [[nodiscard]] bool needs_compaction() const { return needs_compaction_; }

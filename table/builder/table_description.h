@@ -10,7 +10,7 @@
 
 namespace varve {
 
-// Requires options.icmp. Changes no other properties.
+// Sets those members of *properties, and leaves the others. Requires options.icmp.
 void DescribeTable(const TableBuildOptions& options, TableProperties* properties);
 
 }  // namespace varve

@@ -15,7 +15,7 @@ class TimestampRange {
  public:
   explicit TimestampRange(const Comparator* comparator) : comparator_(comparator) {}
 
-  // Adds a key's timestamp. Ignores a key that is too short to have one.
+  // Adds the timestamp at the end of a user key. Ignores a key that is too short to have one.
   void Add(const Slice& user_key) {
     const size_t size = comparator_->timestamp_size();
     if (user_key.size() < size) return;

@@ -33,13 +33,15 @@ class BlockCacheKey {
 class BlockCacheKeyBase {
  public:
   BlockCacheKeyBase() = default;
-  // Returns the base for a table: a hash of its identity and size, or, if the properties lack a
-  // part of the identity, a number that is new in `cache`.
+  // Returns the base for a table: a hash of its identity and of `file_size`, or, if the properties
+  // lack a part of the identity, a new number of Cache::NewId(), which alone keeps these keys apart
+  // from all other keys of `cache`. `cache` is not kept, and is not used if the identity is
+  // complete.
   [[nodiscard]] static BlockCacheKeyBase ForTable(const TableProperties& properties,
                                                   uint64_t file_size, Cache* cache);
 
-  // Returns the key of a block. Keys are distinct for distinct pairs of an object's kind (below
-  // 128) and its offset in the file (below 2^56).
+  // Returns the key of a block. Requires a kind of object below 128 and an offset in the file below
+  // 2^56, so that distinct pairs of them have distinct keys.
   [[nodiscard]] BlockCacheKey ForBlock(uint64_t kind, uint64_t offset) const {
     VARVE_ASSERT(kind < 128);
     return BlockCacheKey(high_, low_ ^ kind << 56 ^ offset);

@@ -61,11 +61,12 @@ class alignas(64) CacheShard final : private ForkWatch {
   void Init(const CacheShardOptions& options, CacheShards* all, CacheWaiting* waiting,
             size_t sharers);
 
-  // Adds the entry; an older one with the same key is removed. Requires that the entry's hash, key,
-  // charge and priority are set. Takes ownership of it unless it fails. With `want_handle` the
-  // caller gets a reference. If `slot` is not null and is empty, it refers to the entry afterwards;
-  // that requires an embedded entry. MemoryLimit: a handle is wanted, the limit is strict, and
-  // there is no room.
+  // Adds the entry; an older one with the same key is removed. Requires that the entry's object,
+  // helper, hash, key, charge and priority are set. Takes ownership of entry and object, except
+  // after an error. With `want_handle` the caller gets a reference; without it, the object is
+  // deleted, and OK returned, if there is no room. If `slot` is not null and is empty, it refers to
+  // the entry afterwards; that requires an embedded entry. MemoryLimit: a handle is wanted, the
+  // limit is strict, and there is no room.
   Status Insert(CacheEntry* entry, BlockSlot* slot, bool want_handle);
   // True if this many bytes can be added without waiting for readers or for another thread that
   // evicts. Used by callers that can do without the insertion.
@@ -79,26 +80,31 @@ class alignas(64) CacheShard final : private ForkWatch {
     const Epoch::Guard guard;
     table_.PrefetchBucket(hand_.load(std::memory_order_relaxed) + 1);
   }
-  // Returns the entry with one reference added, or null.
+  // Returns the newest entry of the key with one reference added, or null.
   CacheEntry* Lookup(const Slice& key, uint64_t hash);
   // Makes `slot` refer to `entry`, which the caller references. Does nothing if the entry is
   // removed or another slot refers to it.
   void Attach(CacheEntry* entry, BlockSlot* slot) VARVE_EXCLUDES(mu_);
-  // Undoes Attach for an entry that was loaded from the slot within the current epoch. Afterwards
-  // the shard does not use the slot.
+  // Clears `slot` if it still refers to `entry`. Requires that the caller loaded the entry from the
+  // slot within the current epoch. Afterwards the shard does not use the slot.
   void Detach(CacheEntry* entry, BlockSlot* slot) VARVE_EXCLUDES(mu_);
-  // Does the same, and also takes the entry out of the table.
+  // If `slot` still refers to `entry`, takes the entry out of the table, which clears the slot.
+  // Requires the same as Detach.
   void Drop(CacheEntry* entry, BlockSlot* slot) VARVE_EXCLUDES(mu_);
-  // Frees the dropped entries with a stamp smaller than `below`.
+  // Frees the dropped entries with a stamp smaller than `below`, which is a result of
+  // Epoch::FreeBelow or KnownFree. Here and below, a stamp is that of Epoch::Stamp when the entry
+  // was dropped.
   void FreeDropped(uint64_t below) VARVE_EXCLUDES(mu_);
-  // Moves the dropped entries with a stamp smaller than `below` to *doomed. Does nothing if another
-  // thread has the lock.
+  // Adds the dropped entries with a stamp smaller than `below` to the list *doomed. Does nothing if
+  // another thread has the lock.
   void TakeDropped(uint64_t below, CacheEntry** doomed) VARVE_EXCLUDES(mu_);
-  // Runs the deleters of entries that the shard has given up.
+  // Frees a list of entries that the shard has given up, and runs their deleters. `doomed` may be
+  // null.
   void FreeAll(CacheEntry* doomed) VARVE_EXCLUDES(mu_);
   // Clears the slots of all entries. Must be called for all shards before the first is cleared.
   void TakeSlotsBack() VARVE_EXCLUDES(mu_);
-  // Takes all entries out of the table. Requires that there are no look-ups any more.
+  // Takes all entries out of the table. Requires that no other thread calls Lookup or Insert any
+  // more.
   void Clear() VARVE_EXCLUDES(mu_);
   // Releases a reference. The cache may be gone already, and all shards may be deleted with this
   // reference. Returns true if the entry was given up.
@@ -148,7 +154,8 @@ class alignas(64) CacheShard final : private ForkWatch {
   // Evicts until the usage is within the capacity; returns false if that is impossible. Waits for
   // another evicting thread only if `must` is true.
   bool MakeRoom(Effort effort, bool must) VARVE_EXCLUDES(mu_);
-  // Does the part of MakeRoom that needs the lock. Adds what can be freed to *doomed.
+  // Does the part of MakeRoom that needs the lock. Adds what can be freed to the list *doomed.
+  // Returns true if the usage is within the capacity afterwards.
   bool Evict(Effort effort, CacheEntry** doomed) VARVE_REQUIRES(mu_);
   // Returns true if an entry was evicted.
   bool SweepBucket(size_t bucket, Search search) VARVE_REQUIRES(mu_);
@@ -157,8 +164,10 @@ class alignas(64) CacheShard final : private ForkWatch {
   // Adds the entry's charge to the usage of its priority's share, or subtracts it.
   void CountShare(const CacheEntry& entry, bool comes);
 
-  // Counts `charge` as used, and evicts to make room for it. Returns false, with nothing counted,
-  // if it must fit and does not. With `strict` it tries harder.
+  // Counts `charge` as used, and evicts to make room for it. With `must`, returns false, with
+  // nothing counted, if the capacity has no room for the charge; waiting retired entries take room
+  // only with `strict`, which also searches longer. Without `must`, always counts it and returns
+  // true.
   bool Reserve(size_t charge, bool strict, bool must);
   // Adds the entry, removes an older one of its key, and enlarges the table if it is crowded.
   void AddToTable(CacheEntry* entry) VARVE_EXCLUDES(mu_);
@@ -166,14 +175,14 @@ class alignas(64) CacheShard final : private ForkWatch {
   void DropHidden(const CacheEntry* entry) VARVE_EXCLUDES(mu_);
   // Enlarges the table, unless another thread has the lock or has done so.
   void GrowTable() VARVE_EXCLUDES(mu_);
-  // The slow path of Release, for references whose release does more than decrement a count.
+  // Does Release for a reference whose release does more than decrement a count.
   bool ReleaseSlow(CacheEntry* entry, bool erase_if_last_ref);
-  // Releases a reference to an entry that is to be dropped with its last reference. Requires a
-  // share in all shards.
+  // Releases a reference to an entry that is to be dropped with its last reference. Requires that
+  // the caller has a share in all shards. Returns true if this was the last reference.
   bool ReleaseUnwanted(CacheEntry* entry, bool at_once) VARVE_EXCLUDES(mu_);
-  // Drops a reference. Returns true if it was the last one of an entry that is removed, which then
-  // belongs to the caller. Otherwise *last says if the entry has no references left, and this shard
-  // may be deleted already.
+  // Drops a reference. Returns true, with *last false, if that was the last one of an entry that is
+  // removed; the entry then belongs to the caller. Otherwise returns false; *last is true if the
+  // entry, still in the table, has no references left. This shard may be deleted already.
   static bool DropReference(CacheEntry* entry, bool* last);
   // Frees the waiting retired entries. Returns false if readers are in the way.
   bool FreeRetired() VARVE_EXCLUDES(mu_);
@@ -191,7 +200,8 @@ class alignas(64) CacheShard final : private ForkWatch {
   static void TakeSlotBack(CacheEntry* entry);
   // Makes an entry wait to be freed. Requires that it is retired and not in the table.
   void Retire(CacheEntry* entry) VARVE_REQUIRES(mu_);
-  // Moves the entries that no reader can have any more to *doomed. Costs a system call.
+  // Adds the entries that no reader can have any more to the list *doomed. The form without `below`
+  // asks the readers, which is a system call.
   void TakeFreeable(CacheEntry** doomed) VARVE_REQUIRES(mu_);
   void TakeFreeable(uint64_t below, CacheEntry** doomed) VARVE_REQUIRES(mu_);
   // Returns how much of the capacity is left free for retired entries that wait, so that readers
@@ -228,7 +238,7 @@ class alignas(64) CacheShard final : private ForkWatch {
     uint64_t stamp = 0;
     size_t usage = 0;
   };
-  // Moves the entries of a list to *doomed if its stamp is smaller than `below`.
+  // Adds the entries of a list to the list *doomed if its stamp is smaller than `below`.
   void TakeFreeable(RetiredList* retired, uint64_t below, CacheEntry** doomed) VARVE_REQUIRES(mu_);
 
   CacheTable table_;

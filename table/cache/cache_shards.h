@@ -65,7 +65,8 @@ class CacheShards final : private ForkWatch {
 
   // Frees the evicted entries of all shards that no reader can have any more; does nothing if
   // another thread does so already. If more than `most` bytes of `some` are left, asks the readers,
-  // which is a system call, but not while a reader is known to be in the way. Requires a share.
+  // which is a system call, but not while a reader is known to be in the way. Requires that the
+  // caller has a share.
   void FreeWaiting(const CacheWaiting& some, size_t most) VARVE_EXCLUDES(sweep_mu_);
 
   // Gives up the cache's share and frees what is not referenced. Afterwards references can only be
@@ -75,7 +76,8 @@ class CacheShards final : private ForkWatch {
  private:
   ~CacheShards() override { Forget(); }
 
-  // Takes from all shards what readers have left behind.
+  // Adds the evicted entries of all shards that no reader can have any more to the list *doomed, as
+  // far as that is known without asking.
   void Sweep(CacheEntry** doomed) VARVE_REQUIRES(sweep_mu_);
 
   static constexpr size_t kWaitingCount = 4;

@@ -40,11 +40,12 @@ class CacheTable {
   // Result of Find and Push. kTableGrows: there is no answer until the table has grown.
   enum class Outcome { kDone, kTableGrows };
 
-  // Sets *found to the newest entry of that key, or null. Must be called within an epoch, or by the
-  // owner.
+  // Sets *found to the newest entry of that key, or to null: there is none (kDone), or that is not
+  // known yet (kTableGrows). Must be called within an epoch, or by the owner.
   Outcome Find(const Slice& key, uint64_t hash, CacheEntry** found) const;
-  // Adds `entry`, which has key and hash. Sets *hides if an older entry of the same key is, or may
-  // be, after it. Must be called within an epoch.
+  // Adds `entry`, whose key and hash must be set. With kDone, sets *hides to true if an older entry
+  // of the same key is, or may be, after it, and to false otherwise; leaves *hides with
+  // kTableGrows. Must be called within an epoch.
   Outcome Push(CacheEntry* entry, bool* hides);
 
   // Called by the owner. Removes an entry that is in the table.
@@ -54,7 +55,8 @@ class CacheTable {
   [[nodiscard]] CacheEntry* HiddenBy(const CacheEntry* entry) const;
   // Called by the owner. Doubles the number of buckets; keeps the number if memory is out.
   void Grow();
-  // Called by the owner. Frees the replaced bucket arrays with a stamp smaller than `below`.
+  // Called by the owner. Frees the bucket arrays that were replaced at a stamp (Epoch::Stamp)
+  // smaller than `below`.
   void FreeOld(uint64_t below);
 
   // Called by the owner. ForBucket calls f(entry) for the bucket's entries, and ForEach for all

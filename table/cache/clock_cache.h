@@ -39,26 +39,28 @@ class ClockCache final : public Cache {
   // Methods for tables, which keep references of their own to cached blocks (BlockSlot).
 
   // Like Insert, for an object that lies after `entry`. Requires that helper, charge and priority
-  // of `entry` are set. If `slot` is not null and is empty, it refers to the entry afterwards.
-  // Returns OK with a null handle if the insertion would have to wait for readers or another
-  // thread; then the entry still belongs to the caller.
+  // of `entry` are set, and that its other members are as constructed. `handle` must not be null.
+  // If `slot` is not null and is empty, it refers to the entry afterwards. Returns OK with *handle
+  // null if the insertion would have to wait for readers or another thread. Then, and after
+  // MemoryLimit, entry and object still belong to the caller.
   Status InsertEmbedded(CacheEntry* entry, const Slice& key, BlockSlot* slot, Handle** handle);
   // Returns true if a block of that key, which was just missed, should be inserted after it was
   // read (CacheShard::Admits), and then prefetches what the insertion needs.
   bool Admits(const Slice& key, size_t charge);
   // Prefetches what an insertion needs; called before a block of that key is read.
   void PrefetchInsertion(const Slice& key) const { ShardOf(HashOf(key)).PrefetchVictim(); }
-  // Adds a reference to an entry that was loaded from a slot within the current epoch. Returns
-  // false if the entry has been dropped since.
+  // Adds a reference to an entry that was loaded from a slot within the current epoch, and sets
+  // *handle. Returns false, with *handle unchanged, if the entry has been dropped since.
   static bool TryRef(CacheEntry* entry, Handle** handle);
   // Makes the slot refer to an entry that the caller references. At most one slot refers to an
   // entry, and it is cleared when the entry is dropped.
   void Attach(Handle* handle, BlockSlot* slot);
   // Registers the release of a reference with `pin`, which may outlive the cache.
   void MoveTo(Handle* handle, Cleanable* pin);
-  // Must be called before a slot is destroyed.
+  // Empties the slot for good. Must be called before a slot is destroyed.
   void Detach(BlockSlot* slot);
-  // Drops the entries that the slots refer to, as they are not needed any more.
+  // Drops the entries that the slots refer to, as they are not needed any more. Their memory is
+  // freed when no reader can have them.
   void Drop(std::span<BlockSlot> slots);
 
   // Returns the part of the usage that has left the table and waits for readers to leave. Blocks of
@@ -93,8 +95,9 @@ class ClockCache final : public Cache {
   std::string GetPrintableOptions() const override;
 
  private:
-  // Adds the entry for Insert and InsertEmbedded, or frees it and returns an error. Requires that
-  // `entry` has its hash.
+  // Adds the entry for Insert and InsertEmbedded. Requires that `entry` has its hash, and not yet
+  // its key. After an error *handle is null, the object is the caller's, and the entry is freed
+  // unless it is embedded in the object.
   Status InsertEntry(CacheEntry* entry, const Slice& key, BlockSlot* slot, Handle** handle);
   [[nodiscard]] uint64_t HashOf(const Slice& key) const;
   [[nodiscard]] CacheShard& ShardOf(uint64_t hash) const {

@@ -44,7 +44,7 @@ template <typename T>
 class HandleGuard {
  public:
   HandleGuard() = default;
-  // Takes over a reference to an entry of the cache.
+  // Takes over a reference to an entry of the cache, whose object must be a T.
   HandleGuard(const std::shared_ptr<Cache>* cache, Cache::Handle* handle)
       : object_(static_cast<const T*>((*cache)->Value(handle))), cache_(cache), handle_(handle) {}
   // Owns the object. `cache` is the one whose allocator the object's memory came from, or null.

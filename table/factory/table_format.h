@@ -38,9 +38,11 @@ class TableFormat {
   // True if tables that end with this number have this format.
   virtual bool HasMagic(uint64_t magic) const = 0;
   // Checks that a file whose last bytes are `tail`, at `tail_offset` of it, ends with a footer that
-  // can be read. No message names the file.
+  // can be read. Corruption: there is no valid footer. NotSupported: it is that of another format
+  // or of a later version. No message names the file.
   virtual Status CheckFooter(const Slice& tail, uint64_t tail_offset) const = 0;
-  // Opens a table whose last bytes are `tail`.
+  // Opens a table whose last bytes are `tail`, and which HasMagic has recognised. See
+  // TableReader::Open.
   virtual Status Open(const TableOpenOptions& options, const TableTail& tail,
                       std::unique_ptr<RandomAccessFileReader> file, uint64_t file_size,
                       std::unique_ptr<TableReader>* reader) const = 0;
@@ -53,9 +55,9 @@ class TableFormat {
 const TableFormat& BlockBasedTableFormat();
 const TableFormat& PlainTableFormat();
 
-// Checks that a file of this size ends with the footer of a table that can be read. Returns
-// NotSupported for a table of another format, or of a later version, and Corruption for what is no
-// table, with the file's name. Reads only the file's end.
+// Checks that a file of this size ends with the footer of a table that can be read. Reads only the
+// file's end. NotSupported: the table has another format, or a later version of one. Corruption:
+// the file is no table. Both name the file. Otherwise the error of the read.
 Status CheckTableEnd(const RandomAccessFileReader& file, uint64_t file_size);
 
 }  // namespace varve

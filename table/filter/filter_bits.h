@@ -20,7 +20,8 @@
 namespace varve {
 
 // Returns the hash used by Bloom filters of format version 5 and later, and by Ribbon filters:
-// 64-bit XXH3 as of xxHash 0.7.2.
+// 64-bit XXH3 as of xxHash 0.7.2. Keys, here and below, are user keys without timestamps, or their
+// prefixes.
 [[nodiscard]] inline uint64_t FilterHash(const Slice& key) {
   return KeyHash64(key);
 }

@@ -62,11 +62,11 @@ class FilterBuilder {
 
   // True if a partition should be cut before the next key. Always false without partitions.
   [[nodiscard]] bool PartitionIsFull() const { return hashes_.size() >= partition_entries_; }
-  // Ends a partition between two neighbours, which are different user keys. Returns errors like
-  // Finish.
+  // Ends a partition between two neighbours, which are different user keys. Requires
+  // is_partitioned(). Corruption: as for Finish.
   Status CutPartition(const Slice& last_user_key, const Slice& next_user_key);
-  // Ends the last partition. Returns Corruption if a key that was added does not match (see
-  // verify).
+  // Ends the last partition; called once, after the last key. Corruption: with Options::verify, a
+  // key of the partition does not match its block.
   Status Finish(const Slice& last_user_key);
 
   // Updates the charge; to be called from time to time between entries. Memory that is refused is
@@ -105,9 +105,10 @@ class FilterBuilder {
   void AddPrefix(const Slice& user_key);
   // Returns the approximate size of a block for this many keys and prefixes.
   [[nodiscard]] size_t BytesFor(size_t entries) const;
-  // Makes the block of the current partition from its hashes.
+  // Sets *block to the block of the current partition's hashes.
   void MakeBlock(std::string* block);
-  // Makes a Ribbon block. Returns false if its equations get no memory or cannot be solved.
+  // Sets *block to a Ribbon block. Returns false, with *block unchanged, if RibbonLayoutFor has
+  // none, or if the equations get no memory or cannot be solved.
   bool MakeRibbon(std::string* block);
   // Makes the current partition's block, and tests it if that is wanted.
   Status FinishPartition(const Slice& last_user_key);

@@ -28,7 +28,8 @@ namespace varve {
   return base_context ^ (static_cast<uint32_t>(offset) + static_cast<uint32_t>(offset >> 32));
 }
 
-// Writes the trailer of the block at `offset` to `trailer`, which has kBlockTrailerBytes bytes.
+// Writes the trailer of the block at `offset` to `trailer`, which has room for kBlockTrailerBytes.
+// `block` has the bytes as stored, compressed with `compression`.
 void EncodeBlockTrailer(ChecksumType type, uint32_t base_context, uint64_t offset,
                         const Slice& block, CompressionType compression, char* trailer);
 

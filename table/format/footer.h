@@ -47,9 +47,9 @@ struct Footer {
   // Parses the footer at the end of `tail`, which is the end of the file and lies at `tail_offset`
   // of it; the last kMaxBytes suffice. Checks that both handles lie before the footer.
   //
-  // Errors: Corruption if there is no valid footer; NotSupported for a later format version whose
-  // footer is otherwise valid, and for a table of another format, which the message names. No
-  // message names the file.
+  // Corruption: there is no valid footer. NotSupported: the footer is valid, but its format version
+  // is a later one or it uses an unknown feature; or the table has another format, which the
+  // message names. No message names the file. After an error the members are unspecified.
   Status DecodeFrom(const Slice& tail, uint64_t tail_offset);
 
  private:

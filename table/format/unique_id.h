@@ -15,7 +15,7 @@ namespace varve {
 inline constexpr size_t kUniqueIdBytes = 16;
 
 // Sets *upper and *lower to the two halves of the 103-bit number that a session id of 13 to 24
-// base-36 digits spells. Returns NotSupported for any other id.
+// base-36 digits spells. NotSupported: the id is any other text; both numbers are unchanged then.
 Status DecodeSessionId(const Slice& session_id, uint64_t* upper, uint64_t* lower);
 
 // Returns the 16 bytes as the MANIFEST stores them, or "" if a part is missing or malformed.

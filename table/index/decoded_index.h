@@ -40,9 +40,10 @@ class DecodedIndex {
   // Clears the slots in the cache, which refers back to them.
   ~DecodedIndex();
 
-  // Decodes an index block; `block` is not needed afterwards. Checks that every handle lies within
-  // the first `limit` bytes of the file. Errors: Corruption with `where`, which names file and
-  // block.
+  // Decodes an uncompressed index block; `block` is not needed afterwards. Checks that every handle
+  // lies within the first `limit` bytes of the file. `where` names file and block in messages.
+  // Corruption: an entry is malformed, its handle lies elsewhere, or its key is too short for a
+  // timestamp. NotSupported: there are more than 4 GiB of keys. *index is set on success only.
   static Status Decode(const Slice& block, const IndexForm& form, const InternalKeyComparator& icmp,
                        uint64_t limit, const Slice& where, std::unique_ptr<DecodedIndex>* index);
 
@@ -66,12 +67,12 @@ class DecodedIndex {
   [[nodiscard]] Slice separator_key(size_t i, const InternalKeyComparator& icmp) const {
     return icmp.WithoutTimestamp(separator_user_key(i));
   }
-  // True if the separator's key is `key`. If the words of the two differ, only these are read,
-  // which a search has just done.
-  [[nodiscard]] bool SeparatorIsOf(size_t i, const Slice& key,
+  // True if the separator's user key without timestamp is `bare_key`. If the words of the two
+  // differ, only these are read, which a search has just done.
+  [[nodiscard]] bool SeparatorIsOf(size_t i, const Slice& bare_key,
                                    const InternalKeyComparator& icmp) const {
-    if (prefixes_.built() && !prefixes_.MayBe(i, key)) return false;
-    return icmp.EqualKey(separator_key(i, icmp), key);
+    if (prefixes_.built() && !prefixes_.MayBe(i, bare_key)) return false;
+    return icmp.EqualKey(separator_key(i, icmp), bare_key);
   }
   // Returns how the block was stored.
   [[nodiscard]] const IndexForm& form() const { return form_; }
@@ -87,7 +88,7 @@ class DecodedIndex {
   // Returns how many entries have a block in the cache now, as far as their slots know.
   [[nodiscard]] size_t CountCached() const;
 
-  // Drops the blocks from the cache, because the table is going away.
+  // Drops the blocks that slots refer to from the cache, because the table is going away.
   void DropBlocks() const {
     if (slots_ != nullptr) slot_cache_->Drop({slots_.get(), size()});
   }
@@ -108,7 +109,8 @@ class DecodedIndex {
   // Returns the index of the first entry whose separator is >= `target` (an internal key), which
   // leads to the only block that may hold it; size() if there is none.
   [[nodiscard]] size_t Seek(const InternalKeyComparator& icmp, const Slice& target) const;
-  // Does the same for each of at most kSoughtMax targets, so that the waits for memory overlap.
+  // Sets places[k] to what Seek returns for targets[k]. Requires at most kSoughtMax targets.
+  // Overlaps the waits for memory.
   static constexpr size_t kSoughtMax = SeparatorPrefixes::kSoughtMax;
   void Seek(const InternalKeyComparator& icmp, std::span<const Slice> targets,
             size_t* places) const;
@@ -121,7 +123,7 @@ class DecodedIndex {
   // Searches a part of the index by comparisons in full.
   [[nodiscard]] size_t SeekBetween(const InternalKeyComparator& icmp, const Slice& target,
                                    SeparatorPrefixes::Range range) const;
-  // True if separator i sorts before the target.
+  // True if separator i sorts before the target, an internal key with this user key.
   [[nodiscard]] bool Before(const InternalKeyComparator& icmp, size_t i, const Slice& target,
                             const Slice& target_user_key) const;
 

@@ -16,7 +16,8 @@ namespace varve {
 // A delta leaves the offset out, because the block begins right behind the previous one and its
 // trailer. The block builder chooses the form: whole where no byte of the key is shared, which it
 // brings about at restart points and where the block does not follow.
-void IndexBlockBuilder::Add(const Slice& key, const BlockHandle& handle, const Slice* first_key) {
+void IndexBlockBuilder::Add(const Slice& separator, const BlockHandle& handle,
+                            const Slice* first_key) {
   full_value_.clear();
   handle.EncodeTo(&full_value_);
   if (first_key != nullptr) PutLengthPrefixedSlice(&full_value_, *first_key);
@@ -25,9 +26,9 @@ void IndexBlockBuilder::Add(const Slice& key, const BlockHandle& handle, const S
     PutVarsignedint64(&delta_value_, static_cast<int64_t>(handle.size - previous_.size));
     if (first_key != nullptr) PutLengthPrefixedSlice(&delta_value_, *first_key);
     const bool follows = handle.offset == previous_.end();
-    block_.AddIndexEntry(key, Slice(full_value_), Slice(delta_value_), follows);
+    block_.AddIndexEntry(separator, Slice(full_value_), Slice(delta_value_), follows);
   } else {
-    block_.Add(key, Slice(full_value_));
+    block_.Add(separator, Slice(full_value_));
   }
   previous_ = handle;
 }

@@ -20,9 +20,10 @@ class IndexBlockBuilder {
   IndexBlockBuilder(int restart_interval, bool delta_values)
       : delta_values_(delta_values), block_(OptionsFor(restart_interval)) {}
 
-  // Adds an entry. `first_key` is stored after the handle; null: there is none. Requires ascending
-  // keys.
-  void Add(const Slice& key, const BlockHandle& handle, const Slice* first_key = nullptr);
+  // Adds an entry. `separator` is a user key or an internal key, the same for all entries of the
+  // table's index. `first_key`, the first internal key of the block, is stored after the handle;
+  // null: there is none. Requires ascending separators.
+  void Add(const Slice& separator, const BlockHandle& handle, const Slice* first_key = nullptr);
 
   [[nodiscard]] bool empty() const { return block_.empty(); }
   [[nodiscard]] size_t CurrentSize() const { return block_.CurrentSize(); }

@@ -38,7 +38,7 @@ class IndexBlockSink {
  public:
   virtual ~IndexBlockSink() = default;
   // Writes the finished block of `builder`, whose content is `raw`, after everything already
-  // written.
+  // written, and sets *handle to its place. May use the room for the trailer (builder->trailer()).
   virtual Status WriteIndexBlock(IndexBlockBuilder* builder, const Slice& raw,
                                  BlockHandle* handle) = 0;
 };
@@ -75,7 +75,8 @@ class IndexBuilder {
     return separators_.size() + first_keys_.size() + separator_ends_.size() * kEstimatedHandle;
   }
 
-  // Writes all index blocks, the root last.
+  // Writes all index blocks, the root last, and sets *root to its place. Requires that AddSeparator
+  // was called for each block. Returns the first error of the sink.
   Status Finish(IndexBlockSink* sink, BlockHandle* root);
 
   // Return the form of the index blocks. uses_user_keys() is final after the last separator.

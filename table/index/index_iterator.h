@@ -26,8 +26,9 @@ class IndexIterator {
  public:
   IndexIterator(const Slice& block, const IndexForm& form);
 
-  // Moves to the next entry; the first call moves to the first one. Returns false at the end or for
-  // damage.
+  // Moves to the next entry; the first call moves to the first one. Returns false at the end, and
+  // at damage, which damage() then tells. key() is the entry's separator, a user key or an internal
+  // key as the form says. Handles are not compared with the file's size.
   [[nodiscard]] bool Next();
   [[nodiscard]] Slice key() const { return Slice(key_); }
   [[nodiscard]] const BlockHandle& handle() const { return handle_; }
@@ -41,7 +42,8 @@ class IndexIterator {
     damage_ = what;
     return false;
   }
-  // Decodes a handle; `whole` is false where it is stored as a difference from the one before.
+  // Sets handle_ from the front of *in, which loses those bytes; `whole` is false where the handle
+  // is stored as a difference from the one before. Returns false if it is malformed.
   bool ParseHandle(Slice* in, bool whole);
 
   const IndexForm form_;

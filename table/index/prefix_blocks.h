@@ -18,8 +18,9 @@ class PrefixBlocks {
   // The extractor must outlive the builder.
   explicit PrefixBlocks(const SliceTransform* extractor) : extractor_(extractor) {}
 
-  // Adds a key with the number of its data block. Requires ascending keys. Ignores keys outside the
-  // extractor's domain.
+  // Adds a user key, without its timestamp, with the number of its data block, counted from 0.
+  // Requires that keys of one prefix are adjacent and numbers do not descend. Ignores keys outside
+  // the extractor's domain.
   void Add(const Slice& user_key, uint32_t block);
   // Must be called once, after the last key.
   void Finish() { EndPrefix(); }

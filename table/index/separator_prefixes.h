@@ -43,15 +43,17 @@ class SeparatorPrefixes {
   };
 
   // Builds the words of keys 0 <= i < n, in ascending order of bytes; with `reverse`, in descending
-  // order. `key_at(i)` returns a slice. If the keys are out of order, in total or within a run,
-  // nothing is built for them.
+  // order. `key_at(i)` returns a slice: a user key, from which users with timestamps have cut
+  // these. If all keys, or those of a run, are out of order, nothing is built for them, and built()
+  // is false in the first case.
   template <typename KeyAt>
   void Build(size_t n, bool reverse, const KeyAt& key_at);
 
   // True if Build succeeded; otherwise none of the methods below may be called.
   [[nodiscard]] bool built() const { return built_; }
 
-  // Returns the keys that must be compared with `key`: mostly none or one.
+  // Returns the keys that must be compared with `key`, which has the form of those of Build: mostly
+  // none or one.
   [[nodiscard]] Range Find(const Slice& key) const {
     VARVE_ASSERT(built_);
     uint64_t word = 0;
@@ -59,7 +61,8 @@ class SeparatorPrefixes {
     if (!WordOf(root_, key, &word, &place)) return {place, place};
     return FindFrom(key, word, root_.words.LowerBound(word));
   }
-  // Does the same for each of at most kSoughtMax keys, so that the waits for memory overlap.
+  // Sets ranges[k] to what Find returns for keys[k]. Requires at most kSoughtMax keys. Overlaps the
+  // waits for memory.
   static constexpr size_t kSoughtMax = 32;
   void Find(std::span<const Slice> keys, Range* ranges) const;
 

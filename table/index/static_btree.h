@@ -36,7 +36,8 @@ class StaticBTree {
     }
     return index < size_ ? index : size_;
   }
-  // Does the same for each of `words`, level by level, so that the waits for memory overlap.
+  // Sets indexes[k] to the LowerBound of words[k], for all words level by level, so that the waits
+  // for memory overlap.
   void LowerBounds(std::span<const uint64_t> words, size_t* indexes) const;
   [[nodiscard]] size_t MemoryUsage() const;
 

@@ -21,7 +21,9 @@ namespace varve {
 class SliceTransform;
 class Statistics;
 
-// Says what a table is expected to be, and how much of it is read.
+// Says what a table is expected to be, and how much of it is read. `fs` and icmp are required, and
+// the factory may be null, as in TableOpenOptions. Pointers are not owned, and must outlive the
+// inspected table's reader.
 struct InspectOptions {
   FileSystem* fs = nullptr;
   FileOptions file_options;

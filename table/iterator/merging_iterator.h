@@ -21,8 +21,8 @@ enum class MergeAhead : uint8_t {
 
 // Returns an iterator that merges the children's entries in internal-key order. With one child
 // returns that child; with none an empty iterator. Equal internal keys come out in the order of
-// `children` (newer sources first). The first `memtables` children are memtables, the others
-// tables.
+// `children` (newer sources first). `icmp` must outlive the iterator. The first `memtables`
+// children are memtables, the others tables.
 std::unique_ptr<InternalIterator> NewMergingIterator(
     const InternalKeyComparator* icmp, std::vector<std::unique_ptr<InternalIterator>> children,
     MergeAhead ahead = MergeAhead::kBatches, size_t memtables = 0);

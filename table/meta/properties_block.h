@@ -47,19 +47,22 @@ struct TableTraits {
   uint64_t external_global_seqno_offset = 0;
 };
 
-// Appends the block (without trailer) with every property. Those of user_collected_properties are
-// written, too, unless their name is one of ours: a trait comes from `traits` and not from the map.
+// Appends the block (without trailer) with every property to *block, which must be empty. Those of
+// user_collected_properties are written, too, unless their name is one of ours: a trait comes from
+// `traits` and not from the map.
 void EncodeProperties(const TableProperties& properties, const TableTraits& traits,
                       std::string* block);
 // Does the same without the names of TableTraits, for tables that are not block-based.
 void EncodeProperties(const TableProperties& properties, std::string* block);
 
-// Parses an uncompressed properties block of any content. Names that are unknown, and those of
-// TableTraits, end up in user_collected_properties.
+// Parses an uncompressed properties block of any content, and replaces *properties and *traits by
+// what it says. Names that are unknown, and those of TableTraits, end up in
+// user_collected_properties. external_sst_file_global_seqno_offset is a position within the block;
+// the caller adds that of the block in the file.
 //
-// Errors: Corruption if the block or a number in it is malformed, or names are out of order;
-// NotSupported if a property says that the table has an index of an unknown type or another part
-// that cannot be read. After an error *properties and *traits have a part of the block's.
+// Corruption: the block or a number in it is malformed, or names are out of order. NotSupported: a
+// property says that the table has an index of an unknown type or another part that cannot be read.
+// No message names the file. After an error *properties and *traits have a part of the block's.
 Status ParseProperties(const Slice& block, TableProperties* properties, TableTraits* traits);
 
 }  // namespace varve

@@ -23,7 +23,8 @@ namespace varve {
 // Thread safety: immutable after Finish.
 class PlainIndex {
  public:
-  // Adds a row that starts alone. Requires ascending keys and offsets below 4 GiB.
+  // Adds a row that starts alone, at `offset` of the file. The first `shared_bytes` of its key are
+  // not stored in the row. Requires ascending keys and offsets below 4 GiB.
   void Add(const Slice& internal_key, size_t shared_bytes, uint64_t offset);
   // Ends the index: the last span ends at `data_end`.
   void Finish(const InternalKeyComparator& icmp, uint64_t data_end);

@@ -85,8 +85,10 @@ class PlainRowCursor {
 
   // Sets problem() and cut_off(), and returns false. The cursor stays before the row.
   bool Fail(const char* problem, bool cut_off = false);
-  // Reads a key of kPrefix: its kind, the number of bytes that it shares with the key buffer, and
-  // the bytes that the row stores. Changes nothing but `in`.
+  // Reads a key of kPrefix from *in. Sets *part to its kind, *shared to the number of bytes that it
+  // shares with the key buffer, which has as many, and *rest to the bytes that the row stores.
+  // Changes no member. Returns false if the key's parts are none that the format has; a key that is
+  // cut off makes only *in fail.
   bool ReadPrefixedKey(Parts* in, KeyPart* part, size_t* shared, Slice* rest) const;
 
   const PlainRowForm form_;
@@ -119,7 +121,8 @@ class PlainRowWriter {
   PlainRowWriter(const PlainRowForm& form, const SliceTransform* prefix_extractor,
                  size_t full_key_interval);
 
-  // Appends a row. Requires a sound internal key, with a user key that the form allows.
+  // Appends a row to *rows. Requires a sound internal key, whose user key has form.key_bytes bytes
+  // unless that is 0.
   void Append(const Slice& internal_key, const Slice& value, std::string* rows);
 
  private:

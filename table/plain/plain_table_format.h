@@ -28,9 +28,10 @@ struct PlainFooter {
   uint64_t footer_offset = 0;
 
   // Parses the footer at the end of `tail`, which is the end of the file and lies at `tail_offset`
-  // of it. Returns Corruption if it is malformed; no message names the file.
+  // of it. Corruption: the footer is malformed; no message names the file, and the members are
+  // unspecified then.
   Status DecodeFrom(const Slice& tail, uint64_t tail_offset);
-  // Appends the footer, in its legacy form.
+  // Appends the footer, in its legacy form. Requires both members of the metaindex.
   void EncodeTo(std::string* dst) const;
 };
 

@@ -20,7 +20,8 @@ namespace varve {
 // Thread safety: none.
 class PlainTableIterator final : public InternalIterator {
  public:
-  // Table and options must outlive it, and so must iter.bytes_visited.
+  // `table`, `options` and iter.bytes_visited must outlive the iterator; of `iter` nothing else is
+  // used. Keys and targets of seeks are internal keys.
   PlainTableIterator(const PlainTableReader* table, const ReadOptions& options,
                      const TableIterOptions& iter);
 
@@ -49,9 +50,10 @@ class PlainTableIterator final : public InternalIterator {
   // Fills rows_ with the rows of a span, unless they are there. Returns false, with status_ set, if
   // that fails.
   bool Load(size_t span, Direction direction);
-  // Sets *rows to the bytes of a span, and reads some spans beyond it in the walk's direction.
+  // Sets *rows to the bytes of a span, in the mapping or in window_, for which it also reads some
+  // spans beyond in the walk's direction.
   Status Fetch(size_t span, Direction direction, Slice* rows);
-  // Appends the internal key of a row.
+  // Appends the internal key of a row to *key.
   void AppendKey(const Row& row, std::string* key) const;
   // Shows the row at pos_.
   void Publish();

@@ -51,7 +51,9 @@ class PlainTableOpener {
   void AddToIndex(const PlainRowCursor& row, const std::string& key);
   void MakeFilter();
 
-  // Reads a part of the file's end, which mostly is in the tail already.
+  // Sets *block to a part of the file's end, which mostly is in the tail already, and is read to
+  // *buffer otherwise. Requires that `handle` lies within the file, which bounds the memory:
+  // PlainFooter::DecodeFrom and ReadProperties have checked that.
   Status ReadBlock(const BlockHandle& handle, std::string* buffer, Slice* block) const;
   [[nodiscard]] Status Corrupt(const std::string& what) const {
     return Status::Corruption(what, parts_->name);
@@ -155,6 +157,7 @@ Status PlainTableOpener::TakeForm() {
 Status PlainTableOpener::MapRows() {
   if (!tail_.mapped || parts_->data_end == 0) return Status::OK();
   // The scratch stays untouched, and takes no memory, where the file is really mapped.
+  // ReadProperties has checked that data_end lies within the file.
   const auto n = static_cast<size_t>(parts_->data_end);
   const std::unique_ptr<char[]> scratch(new char[n]);
   Slice rows;

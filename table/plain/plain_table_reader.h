@@ -48,8 +48,8 @@ struct PlainTableParts {
 // Thread safety: like TableReader.
 class PlainTableReader final : public TableReader {
  public:
-  // Opens the table whose last bytes are `tail`. Corruption for rows that are malformed or out of
-  // order.
+  // Opens the table whose last bytes are `tail`. See TableReader::Open. Corruption also for rows
+  // that are malformed or out of order. NotSupported also for a comparator with timestamps.
   static Status Open(const PlainTableOpenOptions& options, const TableTail& tail,
                      std::unique_ptr<RandomAccessFileReader> file, uint64_t file_size,
                      std::unique_ptr<TableReader>* reader);
@@ -89,7 +89,8 @@ class PlainTableReader final : public TableReader {
   // Returns what opening has found out, for iterators.
   [[nodiscard]] const PlainTableParts& parts() const { return *parts_; }
   // Sets *rows to the bytes from offset `begin` to `end`, in the mapping or in *buffer. Requires
-  // begin <= end <= data_end. Returns Incomplete if the options forbid the read.
+  // begin <= end <= data_end. Incomplete: the file is not mapped, and options.read_tier is
+  // kBlockCacheTier. TimedOut: options.deadline has passed. Otherwise the error of the read.
   Status ReadRows(const ReadOptions& options, uint64_t begin, uint64_t end, std::string* buffer,
                   Slice* rows) const;
   // Returns the trailer that readers see.
@@ -100,7 +101,8 @@ class PlainTableReader final : public TableReader {
   }
   // Returns Corruption that names the file, the offset and the problem.
   [[nodiscard]] Status Malformed(const char* problem, uint64_t offset) const;
-  // Charges the reader's memory; called once, before it is shared. MemoryLimit if it is refused.
+  // Charges the reader's memory to `charge`; called once, before the reader is shared. MemoryLimit:
+  // the charge is refused.
   Status ChargeTo(std::shared_ptr<CacheCharge> charge);
 
  private:
@@ -108,9 +110,12 @@ class PlainTableReader final : public TableReader {
   [[nodiscard]] bool MatchesFilter(const PointLookup& lookup) const {
     return parts_->filter.MayMatch(lookup.hash());
   }
-  // Walks from the indexed row before the key to the key's versions.
+  // Walks from the indexed row before the key to the key's versions, and offers these to the
+  // lookup. Sets *matched to true if there is one, and leaves it otherwise.
   Status Search(const ReadOptions& options, PointLookup* lookup, bool* matched) const;
-  // Offers the rows of a span. Sets *over to true if no later span has rows of the key.
+  // Offers the rows of span number `span`, whose bytes are `rows`. Sets *over to true if no later
+  // span has rows that the lookup still wants, and *matched to true if a row has the key. Requires
+  // that *over is false; leaves both otherwise. Corruption: a row is malformed.
   Status SearchSpan(const Slice& rows, size_t span, PointLookup* lookup, bool* matched,
                     bool* over) const;
 

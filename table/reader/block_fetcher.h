@@ -22,7 +22,8 @@ namespace varve {
 
 class FilePrefetcher;
 
-// Holds what is the same for all blocks of a file.
+// Holds what is the same for all blocks of a file. The members are set when the table is opened;
+// the dictionary as soon as its block was read.
 struct BlockFile {
   const RandomAccessFileReader* reader = nullptr;
   std::string name;    // used in messages
@@ -57,25 +58,33 @@ struct BlockFetch {
 // Returns "name, block at offset N".
 [[nodiscard]] std::string DescribeBlock(const BlockFile& file, const BlockHandle& handle);
 
-// Fetches a block. Tests the checksum before any byte of the block is used. Allocates no more than
-// the file holds, and to uncompress, no more than the codec can make of that; in either case at
-// most kBlockBytesMax.
+// Fetches a block into contents->data; contents->buffer owns the bytes, or is null for a mapped
+// file, and contents->was_compressed is set to true for a compressed block. Requires a new
+// `contents`. Tests the checksum before any byte of the block is used, unless fetch.verify_checksum
+// is false. Allocates no more than the file holds, and to uncompress, no more than the codec can
+// make of that; in either case at most kBlockBytesMax.
 //
-// Errors, each naming file and offset: Corruption; NotSupported for an unknown codec; MemoryLimit;
-// and read errors.
+// Errors name file and offset. Corruption: the handle reaches beyond file.limit, the block is too
+// large, its checksum differs, or it cannot be uncompressed. NotSupported: this build lacks the
+// codec. MemoryLimit: there is no memory. TimedOut: fetch.deadline has passed. Otherwise the error
+// of the read.
 Status FetchBlock(const BlockFile& file, const BlockHandle& handle, const BlockFetch& fetch,
                   BlockContents* contents);
 
-// Reads the block and its trailer as stored, unchecked. *stored points into *buffer or into memory
-// that lives as long as the file, the prefetcher or fetch.preread.
+// Reads the block and its trailer as stored, unchecked. *stored points into *buffer, which must be
+// null before, or into memory of the mapped file (valid as long as that), of the prefetcher (until
+// its next use) or of fetch.preread. Takes *fetch.preread_buffer over into *buffer if that is where
+// the block lies.
 Status FetchStoredBlock(const BlockFile& file, const BlockHandle& handle, const BlockFetch& fetch,
                         BlockBuffer* buffer, Slice* stored);
 
-// True if the stored form has the right checksum. Counts the check.
+// True if the stored form, which FetchStoredBlock has read, has the right checksum. Counts the
+// check in fetch.statistics.
 bool IsIntact(const BlockFile& file, const BlockHandle& handle, const BlockFetch& fetch,
               const Slice& stored);
 
-// Uncompresses the stored form. `buffer` owns the memory of `stored`, or is null.
+// Does the part of FetchBlock that follows FetchStoredBlock, whose results are `buffer` and
+// `stored`. `buffer` may be null.
 Status UnpackBlock(const BlockFile& file, const BlockHandle& handle, const BlockFetch& fetch,
                    BlockBuffer buffer, const Slice& stored, BlockContents* contents);
 

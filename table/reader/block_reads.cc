@@ -34,8 +34,9 @@ void BlockReads::ReadAhead() const {
   }
 }
 
-// Allocates a buffer for each request. Returns false if memory is out: the caller then leaves the
-// whole file out.
+// Allocates a buffer for each request. The sizes are bounded: DecodedIndex::Decode has checked that
+// each block lies within the file. Returns false if memory is out: the caller then leaves the whole
+// file out.
 bool BlockReads::Prepare(std::vector<FSReadRequest>* reads) {
   reads->resize(requests_.size());
   uint64_t bytes = 0;

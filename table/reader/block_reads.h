@@ -33,7 +33,8 @@ class BlockReads {
   BlockReads(const RandomAccessFileReader& file, const IOOptions& options, const BlockRoom& room)
       : file_(file), options_(options), room_(room) {}
 
-  // Adds a block. Requires that `handle` lies in the file, after all that were added before.
+  // Adds a block. Requires that the block lies within the file, and should be called in the order
+  // of offsets: a block that lies before an earlier one gets a request of its own, or is not found.
   void Add(const BlockHandle& handle);
   [[nodiscard]] size_t requests() const { return requests_.size(); }
   // Asks the operating system to read ahead everything that was added, without waiting for it.
@@ -42,9 +43,10 @@ class BlockReads {
   // together where the file system can do that (RandomAccessFileReader::MultiReadFiles, also for
   // `async_io`).
   static void Run(std::span<BlockReads> files, bool async_io = false);
-  // Sets *bytes to what was read around the block and its trailer, and *offset to its position;
-  // returns false if the block was not read whole. If nothing else was read with it, *buffer takes
-  // the memory over, and the block is not found again.
+  // Sets *bytes to what was read around the block and its trailer, and *offset to the position of
+  // these bytes in the file. If nothing else was read with the block, moves their memory to
+  // *buffer, which must be null before, and the block is not found again; otherwise the bytes live
+  // as long as this object. Returns false, with the outputs unspecified, if the block was not read.
   bool Find(const BlockHandle& handle, Slice* bytes, uint64_t* offset, BlockBuffer* buffer);
 
  private:
@@ -57,7 +59,7 @@ class BlockReads {
     Slice result;
   };
 
-  // Fills `reads` with the requests. Returns false if there is no memory for them.
+  // Sets *reads to the requests, with memory for their results. Returns false if there is none.
   bool Prepare(std::vector<FSReadRequest>* reads);
 
   const RandomAccessFileReader& file_;

@@ -83,9 +83,12 @@ class BlockStore {
   Slice preread;
   uint64_t preread_offset = 0;
 
-  // Sets *block to the block from the cache or the file. With read_tier kBlockCacheTier, returns
-  // Incomplete if the block is not in the cache. Returns MemoryLimit if the cache is full and its
-  // limit strict. `slot`, which may be null, is tried first and refers to the block afterwards.
+  // Sets *block to the block from the cache or the file; leaves it empty, or as it was, after an
+  // error. `slot`, which may be null, is tried first, and refers to the block afterwards if that is
+  // in the cache. The second form gets an index block, the third a filter. Incomplete:
+  // context.options->read_tier is kBlockCacheTier, and the block is not in the cache. MemoryLimit:
+  // the cache is full and its limit strict. Otherwise the errors of FetchBlock, or Corruption: the
+  // block's content is malformed.
   Status Get(const BlockHandle& handle, BlockSlot* slot, const BlockReadContext& context,
              HandleGuard<Block>* block) const;
   Status Get(const BlockHandle& handle, const BlockReadContext& context,
@@ -93,10 +96,12 @@ class BlockStore {
   Status Get(const BlockHandle& handle, const BlockReadContext& context,
              HandleGuard<FilterBlock>* filter) const;
 
-  // Gets a block that GetIfCached has just not found, without looking it up by its key again.
+  // Does what Get does for a block that GetIfCached has just not found, without looking it up by
+  // its key again.
   Status GetMissing(const BlockHandle& handle, BlockSlot* slot, const BlockReadContext& context,
                     HandleGuard<Block>* block) const;
-  // Gets the block if it is in the cache. Otherwise returns false, and counts no miss.
+  // Sets *block to the block if it is in the cache, and `slot`, unless null, to refer to it.
+  // Otherwise returns false, with *block empty or as it was, and counts no miss.
   bool GetIfCached(const BlockHandle& handle, BlockSlot* slot, HandleGuard<Block>* block) const;
 
   // True if blocks may be searched within an epoch: not if that calls a user comparator or if
@@ -104,8 +109,9 @@ class BlockStore {
   [[nodiscard]] bool searches_in_place() const {
     return slot_cache != nullptr && BytesDecide(icmp->order()) && !checks_cached;
   }
-  // Returns the block that a slot refers to, or null if it refers to none. Must be called within an
-  // epoch, in which the result stays valid. Counts a hit as a look-up in the cache would.
+  // Returns the block that a slot refers to and sets *entry to its entry; returns null and sets
+  // *entry to null if the slot refers to none. Must be called within an epoch, in which both stay
+  // valid. Counts a hit as a look-up in the cache would. Requires that slot_cache is not null.
   [[nodiscard]] const Block* Peek(const BlockSlot& slot, CacheEntry** entry) const {
     VARVE_ASSERT(Epoch::Inside());
     *entry = slot.load(std::memory_order_acquire);
@@ -128,20 +134,22 @@ class BlockStore {
     Block::Prefetch<level>(BlockAfter(entry));
   }
 
-  // Reads past the cache; the caller owns the result.
+  // Read an index block or a filter past the cache; the caller owns the result. The errors are
+  // those of FetchBlock, or Corruption: the block is malformed.
   Status Read(const BlockHandle& handle, const BlockReadContext& context,
               std::unique_ptr<DecodedIndex>* index) const;
   Status Read(const BlockHandle& handle, const BlockReadContext& context,
               std::unique_ptr<FilterBlock>* filter) const;
 
-  // Reads the bytes of a meta block.
+  // Reads the bytes of a meta block, which is compressed without the dictionary. See FetchBlock.
   Status ReadContents(const BlockHandle& handle, const BlockReadContext& context,
                       BlockContents* contents) const;
   // Returns how the file is to be read.
   [[nodiscard]] BlockFetch MakeFetch(const BlockReadContext& context) const;
   // Returns the best room for reading a data block that is not in the cache.
   [[nodiscard]] BlockRoom RoomFor(const BlockReadContext& context) const;
-  // Reads a block and only tests its checksum.
+  // Reads a block past the cache and only tests its checksum. Corruption: the checksum differs, or
+  // the handle reaches beyond the file.
   Status Verify(const BlockHandle& handle, const BlockReadContext& context) const;
 
  private:
@@ -168,9 +176,11 @@ class BlockStore {
   // Returns a guard of a block outside the cache. The guard keeps the cache, and so its allocator,
   // alive if the block's memory came from there.
   [[nodiscard]] HandleGuard<Block> OutOfCache(std::unique_ptr<Block> block) const;
-  // Gets the block that the slot refers to. Returns false if it refers to none.
+  // Sets *block to the block that the slot refers to. Returns false, with *block unchanged, if the
+  // slot refers to none, or to one that is being evicted.
   bool GetBySlot(BlockSlot* slot, HandleGuard<Block>* block) const;
-  // Looks the block up in the cache, and makes the slot refer to it.
+  // Looks the block up in the cache, and makes the slot, unless null, refer to it. Returns false,
+  // with *block unchanged, if it is not there.
   bool FindByKey(const BlockHandle& handle, BlockSlot* slot, HandleGuard<Block>* block) const;
   // Returns true if the block, which comes from the cache, is damaged; then it was dropped and
   // *block is empty.

@@ -61,7 +61,7 @@ struct BlockTableParts {
 // Thread safety: like TableReader.
 class BlockTableReader final : public TableReader {
  public:
-  // Opens the table whose last bytes are `tail`.
+  // Opens the table whose last bytes are `tail`. See TableReader::Open.
   static Status Open(const BlockTableOpenOptions& options, const TableTail& tail,
                      std::unique_ptr<RandomAccessFileReader> file, uint64_t file_size,
                      std::unique_ptr<TableReader>* reader);
@@ -101,22 +101,25 @@ class BlockTableReader final : public TableReader {
   double CachedShare() const override;
   void ForgetBlocks() const override;
 
-  // Charges the reader's memory; called once, before it is shared. Returns MemoryLimit if it is
-  // refused.
+  // Charges the reader's memory to `charge`; called once, before the reader is shared. MemoryLimit:
+  // the charge is refused.
   Status ChargeTo(std::shared_ptr<CacheCharge> charge);
 
   // Returns what opening has found out, for iterators and checks.
   [[nodiscard]] const BlockTableParts& parts() const { return parts_; }
   // Does the part of Get that comes after tombstones and filter. Sets *matched to true if an entry
-  // of the key was met, and leaves it alone otherwise. After an error the lookup has seen a part of
-  // the entries; the caller makes it fail.
+  // of the key was met, and leaves it otherwise. After an error the lookup has seen a part of the
+  // entries; the caller makes it fail.
   Status SearchBlocks(const BlockReadContext& context, PointLookup* lookup, bool* matched) const;
-  // Searches the block of entry `i` of a leaf of the index. Sets *over to true if no later block
-  // has entries of the key that the lookup still wants.
+  // Searches the block of entry `i` of `index`, a block of the index whose entries lead to data
+  // blocks. Sets *matched as SearchBlocks does. With OK, sets *over to true if no later block has
+  // entries of the key that the lookup still wants, else to false; leaves it after an error.
   Status SearchBlockAt(const DecodedIndex& index, size_t i, const BlockReadContext& context,
                        PointLookup* lookup, bool* matched, bool* over) const;
 
-  // Sets *shown to a key in the form that NewIterator shows; it refers to `key` or to *scratch.
+  // Sets *shown to `key`, an internal key of the table, in the form that NewIterator shows: with
+  // the oldest timestamp if lacks_timestamps(). *shown refers to `key` or to *scratch. Corruption:
+  // `key` is no internal key.
   Status ShownKey(const Slice& key, std::string* scratch, Slice* shown) const;
   // True if keys are stored without the timestamps that the column family's keys have.
   [[nodiscard]] bool lacks_timestamps() const { return parts_.family_order != nullptr; }
@@ -132,18 +135,19 @@ class BlockTableReader final : public TableReader {
   // the timestamp off the lookup's key meanwhile.
   Status GetWithoutTimestamps(const ReadOptions& options, PointLookup* lookup) const;
 
-  // Searches an index that stays in memory, from entry `first`, or, if that is kNotSought, from the
-  // entry that the key leads to.
+  // Does what the other SearchBlocks does, by an index that stays in memory: from entry `first` on,
+  // or, if that is kNotSought, from the entry that the key leads to.
   Status SearchBlocks(const DecodedIndex& index, size_t first, const BlockReadContext& context,
                       PointLookup* lookup, bool* matched) const;
-  // Searches the block that the slot refers to without taking a reference. Returns false if it
-  // refers to none, or if the lookup has met an entry that it must not take in an epoch: then the
-  // block is to be searched again, with a reference.
+  // Searches the block that the slot refers to without taking a reference, and sets *result.
+  // Returns false if the slot refers to none, or if the lookup has met an entry that it must not
+  // take in an epoch: then the block is to be searched again, with a reference. Requires
+  // store->searches_in_place().
   bool SearchInPlace(const BlockSlot& slot, PointLookup* lookup, bool* matched,
                      BlockSearchResult* result) const;
   // Reads the footer again and checks it.
   Status VerifyFooter() const;
-  // Appends the handles of all blocks except data blocks.
+  // Sets *handles to those of all blocks except data blocks.
   Status ListMetaBlocks(const BlockReadContext& context, std::vector<BlockHandle>* handles) const;
   // Reads all data blocks and checks their checksums.
   Status VerifyDataBlocks(const BlockReadContext& context, const PaceReads& pace) const;

@@ -62,9 +62,10 @@ class FilterReader {
   [[nodiscard]] bool PrefixMayMatch(const BlockReadContext& context,
                                     const Slice& internal_key) const;
 
-  // Returns the bytes outside the cache.
+  // Returns the bytes of memory that the filter takes outside the cache.
   [[nodiscard]] size_t MemoryUsage() const;
-  // Appends the handles of all its blocks, for VerifyChecksum.
+  // Appends the handles of all blocks of the filter to *handles, for VerifyChecksum. Returns the
+  // error of reading the root of a partitioned filter.
   Status ListBlocks(const BlockReadContext& context, std::vector<BlockHandle>* handles) const;
 
  private:

@@ -55,19 +55,21 @@ class IndexReader {
   static Status Open(const BlockStore* store, const Options& options,
                      const BlockReadContext& context, std::unique_ptr<IndexReader>* reader);
 
-  // Gets the root, without a copy if it is resident.
+  // Sets *root to the root: borrowed if it stays in memory, otherwise from the cache or the file.
+  // Errors are those of BlockStore::Get.
   Status GetRoot(const BlockReadContext& context, HandleGuard<DecodedIndex>* root) const;
   [[nodiscard]] bool two_level() const { return options_.two_level; }
   // Returns the whole index if it has one level and stays in memory; else null.
   [[nodiscard]] const DecodedIndex* resident() const {
     return options_.two_level ? nullptr : root_.get();
   }
-  // Gets partition `i` of `root`.
+  // Sets *partition to partition `i` of `root`, as GetRoot does for the root. Requires two_level()
+  // and i < root.size().
   Status GetPartition(const BlockReadContext& context, const DecodedIndex& root, size_t i,
                       HandleGuard<DecodedIndex>* partition) const;
 
   [[nodiscard]] const BlockStore& store() const { return *store_; }
-  // Returns the bytes outside the cache.
+  // Returns the bytes of memory that the index takes outside the cache.
   [[nodiscard]] size_t MemoryUsage() const;
   // Returns the root's handle, for VerifyChecksum.
   [[nodiscard]] const BlockHandle& root_handle() const { return options_.root; }
@@ -98,7 +100,7 @@ class IndexCursor {
   [[nodiscard]] bool Valid() const { return leaf_ != nullptr && pos_ < leaf_->size(); }
   [[nodiscard]] const Status& status() const { return status_; }
 
-  // Moves to the first entry whose separator is >= `target` (an internal key).
+  // Moves to the first entry whose separator is >= `target`, an internal key.
   void Seek(const Slice& target);
   void SeekToFirst();
   void SeekToLast();
@@ -155,9 +157,10 @@ class IndexCursor {
     const char* const lines = reinterpret_cast<const char*>(entry) + kIndexBytes + from;
     for (size_t at = 0; at < kNeighbourBytes; at += kLine) PrefetchLine(lines + at);
   }
-  // Gets the root, unless it is there. Returns false, with status_ set, if that fails.
+  // Sets root_, unless it is set. Returns false, with status_ set, if that fails.
   bool LoadRoot();
-  // Loads partition `top_pos_` of a two-level index. Returns false if there is none or it fails.
+  // Makes leaf_ the partition `top_pos_` of a two-level index. Returns false if the root has no
+  // such entry, or, with status_ set, if the partition cannot be read.
   bool LoadLeaf();
   void Invalidate() { leaf_ = nullptr; }
 

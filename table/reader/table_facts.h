@@ -13,12 +13,15 @@
 
 namespace varve {
 
-// Returns Corruption if the table is not the one that the MANIFEST names.
+// Corruption: the table is not the one that the MANIFEST names, as its unique id is not
+// options.expected_unique_id. A table without an identity is not compared. `name` is that of the
+// file, here and below, for messages.
 Status CheckTableIdentity(const TableProperties& properties, const TableOpenOptions& options,
                           const std::string& name);
 
 // Sets *sequence to the sequence number of all entries if they have a common one, which is not in
-// their keys. Returns Corruption if table and MANIFEST disagree about it.
+// their keys, and leaves it otherwise. Corruption: the number in the table's properties is not
+// options.largest_seq, which is that of the MANIFEST, or is out of range.
 Status FindOverrideSequence(const TableTraits& traits, const TableOpenOptions& options,
                             const std::string& name, SequenceNumber* sequence);
 

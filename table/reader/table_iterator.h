@@ -22,7 +22,8 @@ namespace varve {
 // Thread safety: none.
 class TableIterator final : public InternalIterator {
  public:
-  // Table and options must outlive it.
+  // `table` and `options` must outlive the iterator; `iter` is copied. Keys and targets of seeks
+  // are internal keys in the order of the table's own keys.
   TableIterator(const BlockTableReader* table, const ReadOptions& options,
                 const TableIterOptions& iter);
   ~TableIterator() override { prefetcher_.CountDiscarded(statistics_); }

@@ -14,7 +14,8 @@ namespace varve {
 class RandomAccessFileReader;
 struct TableOpenOptions;
 
-// Holds the last bytes of a file of at least kMinBytes. Not movable: `bytes` may refer to `buffer`.
+// Holds the last bytes of a file of at least kMinBytes, as ReadTableTail sets them. Not movable:
+// `bytes` may refer to `buffer`.
 struct TableTail {
   // No table of any format is shorter.
   static constexpr uint64_t kMinBytes = 48;
@@ -32,8 +33,9 @@ struct TableTail {
   bool mapped = false;
 };
 
-// Reads the footer and, with options.prefetch_index_and_filter, what usually lies before it.
-// Returns Corruption for a file that is too short, with its name.
+// Sets the members of *tail: reads the footer and, with options.prefetch_index_and_filter, what
+// usually lies before it. Requires a new `tail`. Corruption, which names the file: it is too short.
+// Otherwise the error of the read.
 Status ReadTableTail(const TableOpenOptions& options, const RandomAccessFileReader& file,
                      uint64_t file_size, TableTail* tail);
 

@@ -99,9 +99,10 @@ class VARVE_EXPORT SharedCleanablePtr {
   /// Returns the Cleanable, or null before Allocate().
   Cleanable* get();
 
-  /// Makes `target` hold a copy of this reference until its cleanup. Does nothing if null.
+  /// Makes `target` hold a copy of this reference until the cleanups of `target` run. Does nothing
+  /// if get() is null.
   void RegisterCopyWith(Cleanable* target);
-  /// Like RegisterCopyWith, and drops this reference.
+  /// Like RegisterCopyWith, but moves this reference to `target`: get() is null afterwards.
   void MoveAsCleanupTo(Cleanable* target);
 
  private:

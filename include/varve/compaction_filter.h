@@ -83,9 +83,9 @@ class CompactionFilter : public Customizable {
     kRemove,
     /// The value is replaced by `*new_value`.
     kChangeValue,
-    /// Drops this key and all others in [key, *skip_until), without tombstones: older versions may
-    /// become visible. Keeps the key if *skip_until is not after it. For a merge operand, the key's
-    /// newer operands are dropped, too.
+    /// Drops this key and all others in [key, *skip_until), a user key without timestamp, and
+    /// leaves no tombstones: older versions may become visible. Keeps the key if *skip_until is not
+    /// after it. For a merge operand, the key's newer operands are dropped, too.
     kRemoveAndSkipUntil,
     /// The next two are refused.
     kChangeBlobIndex,
@@ -127,8 +127,8 @@ class CompactionFilter : public Customizable {
                                               const std::string& value,
                                               const CompactionFilter** result);
 
-  /// Returns true to remove the key; otherwise may set `*new_value` and `*value_changed`. For
-  /// values only.
+  /// Returns true to remove the key. Otherwise, to change the value, sets `*new_value`, and
+  /// `*value_changed`, which is false at first, to true. For values only.
   virtual bool Filter(int /*level*/, const Slice& /*key*/, const Slice& /*existing_value*/,
                       std::string* /*new_value*/, bool* /*value_changed*/) const {
     return false;

@@ -41,8 +41,9 @@ class CompareInterface {
 /// with a comparator of another name.
 ///
 /// Must be thread-safe, must not throw, and must never change its order once data is stored under
-/// its name. With timestamp_size() > 0 every user key ends with a timestamp of that many bytes, and
-/// of two keys that differ only in it, the one with the larger timestamp sorts first.
+/// its name. With timestamp_size() > 0 every key that a function gets, unless its comment says
+/// otherwise, is a user key that ends with a timestamp of that many bytes, and of two keys that
+/// differ only in it, the one with the larger timestamp sorts first.
 class VARVE_EXPORT Comparator : public CompareInterface, public Customizable {
  public:
   Comparator() = default;
@@ -68,7 +69,8 @@ class VARVE_EXPORT Comparator : public CompareInterface, public Customizable {
   /// correct; shortening makes indexes smaller.
   virtual void FindShortestSeparator(std::string* start, const Slice& limit) const = 0;
 
-  /// May shorten *key to a key that is not before it. Leaving it unchanged is correct.
+  /// May shorten *key to a key that does not sort before the original one. Leaving it unchanged is
+  /// correct.
   virtual void FindShortSuccessor(std::string* key) const = 0;
 
   /// True only if s < t and no key of the same length is between them. False is always safe.

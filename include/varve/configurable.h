@@ -76,7 +76,7 @@ class VARVE_EXPORT Configurable {
   /// there are no options, or with config_options.IsShallow(). `prefix` is put before each name.
   std::string ToString(const ConfigOptions& config_options) const;
   std::string ToString(const ConfigOptions& config_options, const std::string& prefix) const;
-  /// Adds the names to `result`.
+  /// Adds the names of the options to *result, and removes none.
   Status GetOptionNames(const ConfigOptions& config_options,
                         std::unordered_set<std::string>* result) const;
   /// Returns the option's value. NotFound: there is no option of that name.
@@ -84,7 +84,8 @@ class VARVE_EXPORT Configurable {
                            std::string* value) const;
 
   /// True if the options are equal at config_options.sanity_level; below kSanityLevelExactMatch
-  /// they are not compared. Sets `*name` to the first that differs.
+  /// they are not compared. Sets `*name` to the first that differs, and leaves it if none does, or
+  /// if `other` is null, which makes the answer false.
   virtual bool AreEquivalent(const ConfigOptions& config_options, const Configurable* other,
                              std::string* name) const;
 

@@ -221,7 +221,7 @@ VARVE_EXPORT void CancelAllBackgroundWork(DB* db, bool wait = false);
 // Deletes tables below L0 that lie wholly within the range, even if snapshots still see them.
 // include_end: `end` belongs to the range. Older entries hidden by such a table become visible
 // again, so use it only for ranges that are no longer read, and DB::Excise otherwise. A null bound
-// means that the range has no end on that side.
+// means that the range has no end on that side; others are user keys without timestamps.
 VARVE_EXPORT Status DeleteFilesInRange(DB* db, ColumnFamilyHandle* column_family,
                                        const Slice* begin, const Slice* end,
                                        bool include_end = true);

@@ -44,9 +44,10 @@ struct PromoteOptions;
 struct SecondaryLag;
 
 // All methods may be called by several threads at once unless they say otherwise. Calls without a
-// column family use the default one. A column family whose comparator has timestamps requires one
-// with each write (`ts`) and each read (ReadOptions::timestamp). InvalidArgument, with nothing
-// done, if it is missing, has another size, or is given for a column family without timestamps.
+// column family use the default one. Keys and ends of ranges are user keys without timestamps. A
+// column family whose comparator has timestamps requires one with each write (`ts`) and each read
+// (ReadOptions::timestamp). InvalidArgument, with nothing done, if it is missing, has another size,
+// or is given for a column family without timestamps.
 //
 // Timestamps of a key may be written in any order. A read at a timestamp sees what has been written
 // so far with that timestamp or an older one, except versions that were written before a range
@@ -60,9 +61,9 @@ class VARVE_EXPORT DB {
  public:
   // ---- Opening and closing ----
 
-  // Opens the database in directory `name`. On success the caller owns *dbptr. Relative paths
-  // (`name`, wal_dir, db_log_dir) are resolved once, so later changes of the working directory have
-  // no effect, if the Env supports absolute paths.
+  // Opens the database in directory `name`. On success the caller owns *dbptr, here and below;
+  // after an error it is null. Relative paths (`name`, wal_dir, db_log_dir) are resolved once, so
+  // later changes of the working directory have no effect, if the Env supports absolute paths.
   static Status Open(const Options& options, const std::string& name, DB** dbptr);
   static Status Open(const Options& options, const std::string& name, std::unique_ptr<DB>* dbptr) {
     return Adopt(dbptr, [&](DB** db) { return Open(options, name, db); });
@@ -89,11 +90,12 @@ class VARVE_EXPORT DB {
                                    std::string trim_ts);
 
   // Opens without changing any file; writes return NotSupported. A subset of the column families
-  // may be listed. Options for writing, flushing and compacting that could be refused
-  // (unordered_write, compaction_style etc.) take their defaults, in GetOptions too. Another
-  // process may write to the database meanwhile: the DB shows a state not older than the call, and
-  // keeps all tables open for later reads. With max_open_files other than -1 a later read may fail
-  // with IOError for a file that the writer has deleted; the database must then be opened again.
+  // may be listed. With error_if_wal_file_exists, a directory that holds logs is Corruption.
+  // Options for writing, flushing and compacting that could be refused (unordered_write,
+  // compaction_style etc.) take their defaults, in GetOptions too. Another process may write to the
+  // database meanwhile: the DB shows a state not older than the call, and keeps all tables open for
+  // later reads. With max_open_files other than -1 a later read may fail with IOError for a file
+  // that the writer has deleted; the database must then be opened again.
   static Status OpenForReadOnly(const Options& options, const std::string& name, DB** dbptr,
                                 bool error_if_wal_file_exists = false);
   static Status OpenForReadOnly(const Options& options, const std::string& name,
@@ -332,7 +334,9 @@ class VARVE_EXPORT DB {
 
   // Returns the key's merge operands, oldest first, after a base value if there is one; the base is
   // the default column of an entity. Incomplete, with the number needed in *number_of_operands, if
-  // there are more than the options expect. The slices may share memory, freed with the last one.
+  // there are more than the options expect: `merge_operands` has expected_max_number_of_operands
+  // elements. The slices may share memory, freed with the last one. InvalidArgument: a pointer is
+  // null.
   virtual Status GetMergeOperands(const ReadOptions& options, ColumnFamilyHandle* column_family,
                                   const Slice& key, PinnableSlice* merge_operands,
                                   GetMergeOperandsOptions* get_merge_operands_options,
@@ -405,8 +409,9 @@ class VARVE_EXPORT DB {
                     keys, values, timestamps);
   }
 
-  // Returns false if the key is surely absent, else true, also after an error. Does no I/O. `value`
-  // may be null. *value_found (may be null) becomes true if *value was filled in, else false.
+  // Returns false if the key is surely absent, else true, also after an error. Does no I/O.
+  // `value`, `timestamp` and `value_found` may be null. *value_found becomes true if *value was
+  // filled in, else false.
   virtual bool KeyMayExist(const ReadOptions& /*options*/, ColumnFamilyHandle* /*column_family*/,
                            const Slice& /*key*/, std::string* /*value*/, std::string* /*timestamp*/,
                            bool* value_found = nullptr) {
@@ -638,6 +643,8 @@ class VARVE_EXPORT DB {
 
   // Compacts the named tables, and others that must be included, into output_level, in the
   // directory with index output_path_id of db_paths or cf_paths; -1: the level's own directory.
+  // Directories in names are ignored. Appends the paths of the outputs to *output_file_names. The
+  // last two pointers may be null.
   virtual Status CompactFiles(const CompactionOptions& compact_options,
                               ColumnFamilyHandle* column_family,
                               const std::vector<std::string>& input_file_names, int output_level,

@@ -105,7 +105,8 @@ class VARVE_EXPORT Env : public Customizable {
   // "nullptr", or a registered object that is never destroyed. NotSupported for another name.
   static Status CreateFromString(const ConfigOptions& config_options, const std::string& value,
                                  Env** result);
-  // Does the same, and also accepts registered objects that need an owner, which *guard becomes.
+  // Does the same, and also accepts registered objects that need an owner: *guard then owns
+  // *result, and is null for other objects.
   static Status CreateFromString(const ConfigOptions& config_options, const std::string& value,
                                  Env** result, std::shared_ptr<Env>* guard);
 
@@ -208,7 +209,7 @@ class VARVE_EXPORT Env : public Customizable {
   virtual Status LinkFile(const std::string& src, const std::string& target);
   // Sets *count to the number of names (hard links) that a file has.
   virtual Status NumFileLinks(const std::string& fname, uint64_t* count);
-  // Sets *res to true if both are names of one file.
+  // Sets *res to true if both are names of one file, else to false.
   virtual Status AreFilesSame(const std::string& first, const std::string& second, bool* res);
 
   // Takes an exclusive lock against other processes and other callers in this one, creating `fname`
@@ -473,7 +474,7 @@ class VARVE_EXPORT Env : public Customizable {
   virtual uint64_t GetThreadID() const;
   // Sets *diskfree to the bytes free for unprivileged users on the file system that holds `path`.
   virtual Status GetFreeSpace(const std::string& path, uint64_t* diskfree);
-  // Sets *is_dir to true if `path`, which must exist, is a directory.
+  // Sets *is_dir to true if `path`, which must exist, is a directory, else to false.
   virtual Status IsDirectory(const std::string& path, bool* is_dir);
   // Resets options that this Env does not support. The default resets none.
   virtual void SanitizeEnvOptions(EnvOptions* env_opts) const;

@@ -318,7 +318,7 @@ class VARVE_EXPORT FileSystem : public Customizable {
   // Sets *count to the number of names that a file has.
   virtual IOStatus NumFileLinks(const std::string& fname, const IOOptions& options, uint64_t* count,
                                 IODebugContext* dbg);
-  // Sets *res to true if both are names of one file.
+  // Sets *res to true if both are names of one file, else to false.
   virtual IOStatus AreFilesSame(const std::string& first, const std::string& second,
                                 const IOOptions& options, bool* res, IODebugContext* dbg);
   // Takes an exclusive lock against other processes and other callers in this one, without
@@ -355,7 +355,7 @@ class VARVE_EXPORT FileSystem : public Customizable {
   // Sets *diskfree to the bytes free for unprivileged users on the file system that holds `path`.
   virtual IOStatus GetFreeSpace(const std::string& path, const IOOptions& options,
                                 uint64_t* diskfree, IODebugContext* dbg);
-  // Sets *is_dir to true if `path`, which must exist, is a directory.
+  // Sets *is_dir to true if `path`, which must exist, is a directory, else to false.
   virtual IOStatus IsDirectory(const std::string& path, const IOOptions& options, bool* is_dir,
                                IODebugContext* dbg) = 0;
 

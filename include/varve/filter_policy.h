@@ -60,7 +60,7 @@ class FilterPolicy : public Customizable {
 
   /// Accepts "bloomfilter:BITS[:false]", "ribbonfilter:BITS[:LEVEL]", "rocksdb.BuiltinBloomFilter"
   /// (reads filters, builds none), or a registered object; sets *result to null for "" and
-  /// "nullptr".
+  /// "nullptr". NotSupported for any other text, with *result unchanged.
   VARVE_EXPORT static Status CreateFromString(const ConfigOptions& config_options,
                                               const std::string& value,
                                               std::shared_ptr<const FilterPolicy>* result);

@@ -25,9 +25,9 @@ class VARVE_EXPORT FlushBlockPolicy {
  public:
   virtual ~FlushBlockPolicy() = default;
 
-  // Called for every entry before it is added; `key` is an internal key: the user key, and eight
-  // bytes of sequence number and type. Returns true to end a block that is not empty before the
-  // entry. A block of 4 GiB ends in any case.
+  // Called for every entry before it is added; `key` is an internal key: the user key with its
+  // timestamp, and eight bytes of sequence number and type. Returns true to end a block that is not
+  // empty before the entry. A block of 4 GiB ends in any case.
   virtual bool Update(const Slice& key, const Slice& value) = 0;
 };
 

@@ -21,16 +21,16 @@ class IteratorBase : public Cleanable {
   IteratorBase& operator=(const IteratorBase&) = delete;
   virtual ~IteratorBase() = default;
 
-  /// True if it is positioned at an entry. False after the last entry and after an error: see
-  /// status().
+  /// True if the iterator is positioned at an entry. False after the last entry and after an error:
+  /// see status().
   virtual bool Valid() const = 0;
 
   /// Move to the first or to the last entry within the bounds; the iterator is invalid if there is
   /// none.
   virtual void SeekToFirst() = 0;
   virtual void SeekToLast() = 0;
-  /// Moves to the first entry at or after `target`, which has no timestamp. Every seek clears an
-  /// earlier error.
+  /// Moves to the first entry at or after `target`, a user key without timestamp, as in
+  /// SeekForPrev. Every seek clears an earlier error.
   virtual void Seek(const Slice& target) = 0;
   /// Moves to the last entry at or before `target`.
   virtual void SeekForPrev(const Slice& target) = 0;
@@ -51,7 +51,8 @@ class IteratorBase : public Cleanable {
   /// iterator is invalid and status() returns the error. Requires Valid().
   virtual bool PrepareValue() { return true; }
 
-  /// Returns the key, valid until the iterator moves. Requires Valid().
+  /// Returns the user key without its timestamp, valid until the iterator moves; with
+  /// ReadOptions::iter_start_ts, the internal key. Requires Valid().
   virtual Slice key() const = 0;
 
   /// Returns OK, also at the end of the data, or the error that made the iterator invalid.

@@ -729,9 +729,10 @@ class VARVE_EXPORT EventListener : public Customizable {
   virtual void OnFileCloseFinish(const FileOperationInfo& /*info*/) {}
   virtual bool ShouldBeNotifiedOnFileIO() { return false; }
 
-  // Called when automatic recovery from an error begins; if it sets *auto_recovery to false,
-  // recovery is left to DB::Resume. Called once per error: the answer holds until the database has
-  // recovered or has a worse error. A compaction that fails again when retried is the same error.
+  // Called when automatic recovery from an error begins; if it sets *auto_recovery, which is true
+  // unless another listener has changed it, to false, recovery is left to DB::Resume. Called once
+  // per error: the answer holds until the database has recovered or has a worse error. A compaction
+  // that fails again when retried is the same error.
   virtual void OnErrorRecoveryBegin(BackgroundErrorReason /*reason*/, Status /*bg_error*/,
                                     bool* /*auto_recovery*/) {}
   // Called when the database has recovered, by itself or by DB::Resume; from an error of

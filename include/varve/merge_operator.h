@@ -39,8 +39,9 @@ namespace varve {
 class Logger;
 struct ConfigOptions;
 
-/// Must be thread-safe and deterministic, and must not throw. The engine merges any neighbouring
-/// operands that are available, so grouping must not matter:
+/// Must be thread-safe and deterministic, and must not throw. Keys, here and below, are user keys
+/// without timestamps. The engine merges any neighbouring operands that are available, so grouping
+/// must not matter:
 ///   merge(base, a, b, c) == merge(merge(base, a, b), c).
 class VARVE_EXPORT MergeOperator : public Customizable {
  public:

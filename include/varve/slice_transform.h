@@ -18,10 +18,10 @@ namespace varve {
 
 struct ConfigOptions;
 
-/// Extracts the prefix of a key, if the key has one (is in the domain). Must be thread-safe. For
-/// keys x <= y in the domain, Transform(x) <= Transform(y) must hold, and a prefix must be its own
-/// prefix. The name is stored with each file; a file's filters are used only by a transform of that
-/// name.
+/// Extracts the prefix of a key, if the key has one (is in the domain). Keys are user keys without
+/// timestamps. Must be thread-safe. For keys x <= y in the domain, Transform(x) <= Transform(y)
+/// must hold, and a prefix must be its own prefix. The name is stored with each file; a file's
+/// filters are used only by a transform of that name.
 class VARVE_EXPORT SliceTransform : public Customizable {
  public:
   ~SliceTransform() override = default;
@@ -45,7 +45,8 @@ class VARVE_EXPORT SliceTransform : public Customizable {
   /// Has no effect: the engine does not call it.
   virtual bool InRange(const Slice& /*dst*/) const { return false; }
 
-  /// True, with `*len` set, if every longer key has a prefix of exactly `*len` bytes.
+  /// True, with `*len` set, if every key of more than `*len` bytes has a prefix of exactly `*len`
+  /// bytes. The default leaves `*len` alone.
   virtual bool FullLengthEnabled(size_t* /*len*/) const { return false; }
 
   /// True if every key that starts with `prefix` has exactly this prefix. False is always safe.

@@ -119,11 +119,11 @@ class VARVE_EXPORT SstFileWriter {
   // finished, or no table can be written with the options.
   Status Open(const std::string& file_path, Temperature temperature = Temperature::kUnknown);
 
-  // Adds a value for the key, in the second form at a timestamp. InvalidArgument: the key does not
-  // sort after the previous one; key and value are too large (together 4 GiB less 66 KiB); or a
-  // timestamp is missing, has another size, or is given although the comparator has none. With
-  // persist_user_defined_timestamps false only the smallest timestamp is allowed, and it is not
-  // stored.
+  // Adds a value for the key, in the second form at a timestamp. Here and below, `user_key` has no
+  // timestamp. InvalidArgument: the key does not sort after the previous one; key and value are too
+  // large (together 4 GiB less 66 KiB); or a timestamp is missing, has another size, or is given
+  // although the comparator has none. With persist_user_defined_timestamps false only the smallest
+  // timestamp is allowed, and it is not stored.
   Status Put(const Slice& user_key, const Slice& value);
   Status Put(const Slice& user_key, const Slice& timestamp, const Slice& value);
 

@@ -56,8 +56,8 @@ class VARVE_EXPORT SstPartitioner {
   // Called for each key that does not begin a table.
   virtual PartitionerResult ShouldPartition(const PartitionerRequest& request) = 0;
 
-  // Returns true if a table with these first and last keys may move to the next level unchanged.
-  // Otherwise it is rewritten, and may be partitioned.
+  // Returns true if a table with these first and last keys, without timestamps, may move to the
+  // next level unchanged. Otherwise it is rewritten, and may be partitioned.
   virtual bool CanDoTrivialMove(const Slice& smallest_user_key, const Slice& largest_user_key) = 0;
 
   // Describes the compaction that a partitioner is made for.

@@ -273,7 +273,8 @@ struct VARVE_EXPORT TableProperties {
 };
 
 /// Return the number of deletions, and of merge operands, from properties as they are stored in the
-/// file; 0 if absent. Older forms of TableProperties::num_deletions and num_merge_operands.
+/// file; 0 if absent. *property_present, which must not be null, becomes true if the number is
+/// there, else false. Older forms of TableProperties::num_deletions and num_merge_operands.
 VARVE_EXPORT uint64_t GetDeletedKeys(const UserCollectedProperties& props);
 VARVE_EXPORT uint64_t GetMergeOperands(const UserCollectedProperties& props,
                                        bool* property_present);

@@ -43,7 +43,8 @@ enum TraceType : char {
   kTraceMax,
 };
 
-// One traced call. Thread safety: constant once it is made.
+// One traced call. Keys and bounds are those of the call: user keys without timestamps. Thread
+// safety: constant once it is made.
 class VARVE_EXPORT TraceRecord {
  public:
   explicit TraceRecord(uint64_t timestamp) : timestamp_(timestamp) {}
@@ -73,9 +74,9 @@ class VARVE_EXPORT TraceRecord {
   virtual Status Accept(Handler* handler, std::unique_ptr<TraceRecordResult>* result) = 0;
 
   // Returns a handler that makes each call on `db`, in the family whose id the record has. The
-  // caller deletes it; database and handles must outlive it. Any number of threads may use it. A
-  // record of a family that is not among the handles is InvalidArgument. NotFound is a result, and
-  // not an error.
+  // caller deletes the handler; database and handles must outlive it. Any number of threads may use
+  // the handler. A record of a family that is not among the handles is InvalidArgument. NotFound is
+  // a result, and not an error.
   static Handler* NewExecutionHandler(DB* db, const std::vector<ColumnFamilyHandle*>& handles);
 
  private:

@@ -56,9 +56,9 @@ class VARVE_EXPORT WalFilter : public Customizable {
   }
 
   // Decides about a record; `batch` is what was written. To replay something else instead, fills
-  // *new_batch, which is empty, sets *batch_changed and returns kContinueProcessing. It may not
-  // have more updates than `batch`; otherwise the opening fails with NotSupported. The default
-  // calls LogRecord.
+  // *new_batch, which is empty, sets *batch_changed, which is false at first, to true, and returns
+  // kContinueProcessing. The new batch may not have more updates than `batch`; otherwise the
+  // opening fails with NotSupported. The default calls LogRecord.
   virtual WalProcessingOption LogRecordFound(unsigned long long /*log_number*/,
                                              const std::string& /*log_file_name*/,
                                              const WriteBatch& batch, WriteBatch* new_batch,

@@ -140,13 +140,14 @@ class VARVE_EXPORT WriteBatch : public WriteBatchBase {
 
   // Receives the updates of a batch in order. PutCF, DeleteCF, SingleDeleteCF and MergeCF call the
   // short forms for the default column family, which do nothing, and return InvalidArgument for
-  // others. Slices are valid during the call. A status that is not OK ends the iteration and is its
+  // others. Keys, and both ends of a range, end with their timestamps if the column family has
+  // them. Slices are valid during the call. A status that is not OK ends the iteration and is its
   // result.
   class VARVE_EXPORT Handler {
    public:
     virtual ~Handler();
 
-    // Receives the value of a key; `value` is what a read would return.
+    // Receives the value of a key; `value` is what a read of that key would return.
     virtual Status PutCF(uint32_t column_family_id, const Slice& key, const Slice& value);
     virtual void Put(const Slice& key, const Slice& value);
 

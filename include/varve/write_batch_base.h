@@ -19,7 +19,7 @@ class WriteBatch;
 struct SliceParts;
 
 // Updates are applied in the order of the calls. A nullptr column family means the default one.
-// SliceParts forms concatenate the parts. `ts` is a user timestamp.
+// SliceParts forms concatenate the parts. Keys have no timestamp; `ts` is that of the update.
 //
 // Keys, values and timestamps are copied. A call that fails leaves the batch unchanged:
 // InvalidArgument if a key and value are too large together or `ts` has not the comparator's size,

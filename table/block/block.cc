@@ -120,7 +120,7 @@ size_t Block::CountEntries(size_t begin, size_t end) const {
 size_t Block::IndexBytes() const {
   constexpr size_t kUnit = 16;
   constexpr size_t kSmallEntry = 128;  // nearly all entries below this have lengths of one byte
-  if (entries_size_ > UINT16_MAX) return 0;
+  if (entries_size_ > UINT16_MAX) return 0;  // an index has offsets of 16 bits
   size_t n = CountEntries(0, restart_count_ > 1 ? RestartOffset(1) : entries_size_);
   if (restart_count_ > 1) {
     const size_t before = restart_count_ - 1;

@@ -45,6 +45,7 @@ struct BlockEntryHeader {
                                                                       const char* limit,
                                                                       BlockEntryHeader* header) {
   if (limit - p >= 4) [[likely]] {
+    // Nearly always each of the three varints is one byte, whose top bit is clear.
     const uint32_t bytes = DecodeFixed32(p);
     if ((bytes & 0x808080) == 0) [[likely]] {
       header->shared = bytes & 0xff;

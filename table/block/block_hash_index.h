@@ -10,6 +10,7 @@
 
 namespace varve::block_hash {
 
+// Seed of the hash of user keys that selects a bucket.
 inline constexpr uint32_t kSeed = 397;
 
 // A bucket names a restart point in one byte; two values are special.
@@ -17,6 +18,7 @@ inline constexpr uint8_t kEmptyBucket = 255;
 inline constexpr uint8_t kCollision = 254;
 inline constexpr size_t kMaxRestarts = 254;
 
+// A larger block, index included, has no hash index.
 inline constexpr size_t kMaxBlockBytes = size_t{64} << 10;
 
 // Flag in the block's last word, beside the number of restart points.

@@ -99,6 +99,7 @@ class DataBlockCursor {
   // Bytes of a key that need no allocation.
   static constexpr size_t kInlineBytes = 96;
   static constexpr size_t kNotCached = SIZE_MAX;
+  // Bytes of each of rooms_: enough for the keys of a usual batch, as longer ones allocate.
   static constexpr size_t kRoomBytes = 480;
 
   // An entry of the restart interval that PrevBatch decoded last. Its same_key compares it with the

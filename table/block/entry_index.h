@@ -61,6 +61,8 @@ class Counts {
   }
   // Returns the sum of all lanes; at most UINT16_MAX.
   [[nodiscard]] uint32_t Sum() const {
+    // kEven selects every other byte. A product with kOnes has the sum of a word's four 16-bit
+    // parts in its top 16 bits.
     constexpr uint64_t kEven = 0x00ff00ff00ff00ff;
     constexpr uint64_t kOnes = 0x0001000100010001;
     uint64_t halves[2];
@@ -73,6 +75,7 @@ class Counts {
   }
 
  private:
+  // A byte is enough for a lane: it counts at most kEntriesMax / kLanes entries.
   Lanes<Word> counts_{};
 };
 

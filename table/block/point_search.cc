@@ -8,10 +8,11 @@
 //    a way that cannot decide (damage, another version of the key) leaves it to the next one
 //
 // The prefix walk uses what prefix compression stores anyway. Say that the entry before is smaller
-// than the goal and first differs from it at byte m. If the next entry shares more than m bytes
-// with it, it differs at the same place and is smaller, too; if it shares fewer, it differs where
-// the entry before equals the goal, and so is larger. Only if it shares exactly m bytes are bytes
-// compared. So most entries of an interval cost the decoding of their header.
+// than the goal and first differs from the goal at byte m. A next entry that shares more than m
+// bytes with the entry before differs from the goal at the same byte, and is smaller, too. One that
+// shares fewer differs where the entry before equals the goal, and is larger. Only if exactly m
+// bytes are shared are bytes compared. So most entries of an interval cost the decoding of their
+// header.
 //
 // Invariant: all ways return the same result for the same block; damage is found by the last one,
 // which reports it.
@@ -185,8 +186,9 @@ bool SearchByPrefix(const Block& block, PointLookup* lookup, ValuePin* pin, bool
   return false;
 }
 
-// Compares entries, found by the block's entry index, with one user key. Builds no keys: an entry
-// has the end of its key, and the bytes before are those of earlier entries.
+// Compares entries, found by the block's entry index, with one user key, without its timestamp.
+// Builds no keys: an entry has the end of its key, and the bytes before are those of earlier
+// entries.
 class IndexedEntries {
  public:
   enum class Answer : uint8_t { kEqual, kDifferent, kUnclear };

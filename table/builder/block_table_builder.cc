@@ -259,8 +259,8 @@ bool BlockTableBuilder::PolicyEndsBlock(const Slice& key, const Slice& value) {
 }
 
 // Checks the entry and its order, ends the block before it if that is full, tells filter and index,
-// and only then adds it, because they still want the key before it. After an error the table has
-// failed, and later calls do nothing.
+// and only then adds the entry, because both still want the key before it (last_key). After an
+// error the table has failed, and later calls do nothing.
 void BlockTableBuilder::Add(const Slice& key, const Slice& value) {
   if (closed_) [[unlikely]]
     return;

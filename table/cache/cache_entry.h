@@ -28,9 +28,9 @@ namespace varve {
 struct CacheEntry;
 
 // A pointer from outside the cache's table straight to an entry, so that a reader need not look it
-// up. The entry's shard clears it before it drops the entry; an entry loaded from it lives until
-// the reader leaves its epoch (util/sync/epoch.h). Loads use acquire order, so they see the entry's
-// contents.
+// up. The entry's shard clears the slot before it drops the entry; an entry loaded from a slot
+// lives until the reader leaves its epoch (util/sync/epoch.h). Loads use acquire order, so they see
+// the entry's contents.
 using BlockSlot = std::atomic<CacheEntry*>;
 
 // An entry, which lies in front of its object or in memory of its own (StandaloneEntry).
@@ -58,8 +58,8 @@ struct CacheEntry {
     char inline_key[kInlineKeyBytes] = {};
     std::string* long_key;
   };
-  // Guarded by the shard's lock. In the table: the slot that refers to this entry, or null.
-  // Retired: the next entry of its list.
+  // Guarded by the shard's lock. While the entry is in the table: the slot that refers to it, or
+  // null. While it is retired: the next entry of its list.
   void* link = nullptr;
   const Cache::CacheItemHelper* helper = nullptr;
   size_t charge = 0;  // charge that the caller gave

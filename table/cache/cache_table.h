@@ -33,8 +33,9 @@ class CacheTable {
   CacheTable& operator=(const CacheTable&) = delete;
   ~CacheTable();
 
-  // Must be called once, before use. `entries` is the initial number of entries; `owner` is the
-  // shard's lock.
+  // Must be called once, before use. `entries` is the expected number of entries, for which the
+  // table begins with twice as many buckets, within limits; `owner` is the shard's lock. Throws
+  // std::bad_alloc.
   void Init(size_t entries, const Mutex* owner);
 
   // Result of Find and Push. kTableGrows: there is no answer until the table has grown.

@@ -25,8 +25,9 @@ namespace varve {
 // run with no lock held.
 class ClockCache final : public Cache {
  public:
-  // Requires valid `options` (see MakeSharedCache). `entry_charge` is the charge of a typical
-  // entry, 0 if unknown; it determines the initial size of the tables. `name` is a literal.
+  // Requires valid `options` (see LRUCacheOptions::MakeSharedCache). `entry_charge` is the charge
+  // of a typical entry, 0 if unknown; it determines the initial size of the tables. `name` is a
+  // literal.
   ClockCache(const LRUCacheOptions& options, int shard_bits, size_t entry_charge = 0,
              const char* name = "LRUCache");
   ~ClockCache() override;

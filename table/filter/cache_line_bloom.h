@@ -11,7 +11,7 @@ namespace varve {
 inline constexpr size_t kFilterLineBytes = 64;
 // Maximum bytes of the lines of one block.
 inline constexpr uint64_t kBloomBytesMax = 0xffffffff / kFilterLineBytes * kFilterLineBytes;
-// Factor that the bits of a hash are multiplied by from one probe to the next.
+// Factor that the bits of a hash are multiplied by from one probe to the next; part of the format.
 inline constexpr uint32_t kProbeFactor = 0x9e3779b9;
 
 // Sets a key's bits. `bits` is the high half of the hash.

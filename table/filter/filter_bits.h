@@ -25,7 +25,7 @@ namespace varve {
 [[nodiscard]] inline uint64_t FilterHash(const Slice& key) {
   return KeyHash64(key);
 }
-// Returns the hash used by Bloom filters before format version 5.
+// Returns the hash used by Bloom filters before format version 5. The seed is part of the format.
 [[nodiscard]] inline uint32_t LegacyFilterHash(const Slice& key) {
   return Hash(key.data(), key.size(), 0xbc9f1d34);
 }

@@ -46,7 +46,8 @@ struct RibbonEquation {
   uint32_t result;
 };
 
-// Computes the equations of key hashes. Thread safety: immutable.
+// Computes the equations of key hashes. The numbers in it are part of the format: readers must
+// compute the same equations. Thread safety: immutable.
 class RibbonHasher {
  public:
   RibbonHasher() = default;

@@ -16,6 +16,7 @@
 
 namespace varve {
 
+// The last eight bytes of a block-based table of format version 1 or later.
 inline constexpr uint64_t kTableMagic = 0x88e241b785f4cff7;
 // Magic number of LevelDB's files and of format version 0.
 inline constexpr uint64_t kLegacyTableMagic = 0xdb4775248b80fb57;

@@ -150,9 +150,9 @@ Status ParseIndexType(const Slice& name, const Slice& value, TableTraits* traits
   return Status::OK();
 }
 
-// Parses a property that decides about decoding. Sets *taken to true if the name is one of them.
-// An unknown trait cannot be skipped like another unknown property: the table would be decoded
-// wrongly.
+// Parses a property that decides about decoding. Sets *taken to true if the name is one of them,
+// else to false. An unknown trait cannot be skipped like another unknown property: the table would
+// be decoded wrongly.
 Status ParseTrait(const Slice& name, const Slice& value, size_t value_offset, TableTraits* traits,
                   bool* taken) {
   const std::string_view n = name.ToStringView();

@@ -67,8 +67,8 @@ VARVE_C_API void rocksdb_multi_get_entity_cf(rocksdb_t* db, const rocksdb_readop
                                              unsigned char sorted_input);
 
 // Returns the columns of the entry at which a valid iterator is. They point into the iterator, and
-// are valid until its next move; the handle is to be destroyed at any time. Null if the iterator is
-// not valid.
+// are valid until its next move. The caller destroys the handle, at any time. Null if the iterator
+// is not valid.
 VARVE_C_API rocksdb_widecolumns_t* rocksdb_iter_columns(const rocksdb_iterator_t* iter);
 
 // ---- Columns ----

@@ -111,7 +111,7 @@ VARVE_C_API unsigned char rocksdb_livefiles_storage_info_trim_to_size(
 // ---- Compaction of chosen files ----
 
 // Names are relative, as in the metadata. The names and the number of the outputs are stored in the
-// output parameters (either may be null), and the job's info in a handle of
+// output parameters (either pointer may be null), and the job's info in a handle of
 // rocksdb_compactionjobinfo_create, if given.
 VARVE_C_API void rocksdb_compact_files_cf(
     rocksdb_t* db, rocksdb_column_family_handle_t* family,

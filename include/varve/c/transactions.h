@@ -175,8 +175,9 @@ VARVE_C_API void rocksdb_transactiondb_options_set_write_policy(
 VARVE_C_API rocksdb_transaction_t* rocksdb_optimistictransaction_begin(
     rocksdb_optimistictransactiondb_t* db, const rocksdb_writeoptions_t* write_options,
     const rocksdb_optimistictransaction_options_t* otxn_options, rocksdb_transaction_t* old_txn);
-// Returns a handle for functions of plain databases, whose writes conflict with transactions. It
-// must be freed by the function after the next.
+// Returns a handle for functions of plain databases, whose writes conflict with transactions. The
+// handle must be freed by rocksdb_optimistictransactiondb_close_base_db, which leaves the database
+// open.
 VARVE_C_API rocksdb_t* rocksdb_optimistictransactiondb_get_base_db(
     rocksdb_optimistictransactiondb_t* db);
 // Returns an object that makes checkpoints of the database.
@@ -245,8 +246,8 @@ VARVE_C_STORED void rocksdb_optimistictransactiondb_options_set_validate_policy(
 
 // ---- Transactions ----
 
-// Begins a transaction, or reuses old_txn, if that is not null, for a new one. It must be
-// destroyed before its database is closed.
+// Begins a transaction, or reuses old_txn, if that is not null, for a new one. The transaction must
+// be destroyed before its database is closed.
 VARVE_C_API rocksdb_transaction_t* rocksdb_transaction_begin(
     rocksdb_transactiondb_t* db, const rocksdb_writeoptions_t* write_options,
     const rocksdb_transaction_options_t* txn_options, rocksdb_transaction_t* old_txn);
@@ -375,8 +376,8 @@ VARVE_C_API void rocksdb_transaction_rollback_to_savepoint(rocksdb_transaction_t
 // Drops all updates and releases the locks.
 VARVE_C_API void rocksdb_transaction_rollback(rocksdb_transaction_t* transaction, char** errptr);
 VARVE_C_API void rocksdb_transaction_set_savepoint(rocksdb_transaction_t* transaction);
-// Returns the snapshot of the transaction, in a handle that must be freed by rocksdb_free. It
-// stays the transaction's.
+// Returns the snapshot of the transaction, in a handle that must be freed by rocksdb_free. The
+// snapshot stays the transaction's.
 VARVE_C_API const rocksdb_snapshot_t* rocksdb_transaction_get_snapshot(
     rocksdb_transaction_t* transaction);
 // Returns the transaction's own batch, valid until the transaction ends. The handle must be freed

@@ -29,8 +29,8 @@ VARVE_C_API const rocksdb_wal_file_t* rocksdb_wal_files_get_wal_file(
 // ---- Updates since a sequence number ----
 
 // Returns an iterator that begins with the batch that contains seq_number; 0 is taken as 1.
-// NotFound: it is above the latest one, or no log has it any more. options may be null. Checksums
-// are always compared, whatever verify_checksums (default 1) says.
+// NotFound: seq_number is above the latest one, or no log has it any more. options may be null.
+// Checksums are always compared, whatever verify_checksums (default 1) says.
 VARVE_C_API rocksdb_wal_iterator_t* rocksdb_get_updates_since(
     rocksdb_t* db, uint64_t seq_number, const rocksdb_wal_readoptions_t* options, char** errptr);
 

@@ -299,9 +299,9 @@ class VARVE_EXPORT BackupEngineReadOnlyBase {
   // backup is not valid.
   virtual Status GetBackupInfo(BackupID backup_id, BackupInfo* backup_info,
                                bool include_file_details = false) const = 0;
-  // Gets all valid backups, ordered by id. If CreateBackupOptions::progress_callback of a call of
-  // the same engine calls it, which would deadlock, it throws, as it returns no status. The
-  // exception is no std::exception; if it leaves the callback, that call fails with Busy. Also
+  // Gets all valid backups, ordered by id. A call from CreateBackupOptions::progress_callback of
+  // the same engine would deadlock: it throws, as there is no status to return. The exception is no
+  // std::exception; if it leaves the callback, the creation of the backup fails with Busy. Also
   // throws std::bad_alloc.
   virtual void GetBackupInfo(std::vector<BackupInfo>* backup_infos,
                              bool include_file_details = false) const = 0;

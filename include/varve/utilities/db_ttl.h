@@ -14,9 +14,9 @@ namespace varve {
 
 // The files have RocksDB's format: each value and merge operand is followed by its write time, four
 // bytes with the seconds since 1970. So a database must be opened with lifetimes always or never.
-// If it is opened without them, values have four more bytes. Values that were written without them
-// lose four bytes here, or, where these bytes are no time since 2013, are Corruption for their keys
-// alone. Times reach to 2106; RocksDB reads those before 2038.
+// If such a database is opened as a plain one, its values have four more bytes. Values that a plain
+// one wrote lose four bytes here, or, where these bytes are no time since 2013, are Corruption for
+// their keys alone. Times reach to 2106; RocksDB reads those before 2038.
 //
 // An entry expires when the lifetime of its column family has passed since its write time. Get,
 // MultiGet, GetMergeOperands, KeyMayExist and iterators do not show expired entries; they use the

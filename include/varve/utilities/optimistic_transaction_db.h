@@ -69,8 +69,9 @@ struct OptimisticTransactionDBOptions {
 // Commit also detects conflicts with writes outside transactions, to this database or to
 // GetBaseDB(), range deletions included.
 //
-// Transactions have no names, no locks, and no two-phase commit: those calls return
-// InvalidArgument or NotSupported. They must be deleted before the database.
+// Transactions have no names, no locks, and no two-phase commit: SetName and Prepare return
+// InvalidArgument, GetRangeLock returns NotSupported. Transactions must be deleted before the
+// database.
 //
 // Thread safety: as DB.
 class VARVE_EXPORT OptimisticTransactionDB : public StackableDB {

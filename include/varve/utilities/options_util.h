@@ -29,8 +29,9 @@ namespace varve {
 
 // Reads the newest OPTIONS file of a database: its options and one descriptor for each column
 // family, the default one first. Code cannot be stored: comparators and prefix extractors are made
-// only where their name determines them; pointers such as env are not changed. `cache`, if set,
-// becomes the block cache of all families. NotFound if there is no OPTIONS file.
+// only where their name determines them; pointers such as env are not changed. Unless `cache` or
+// *cache is null, *cache becomes the block cache of all families. NotFound if there is no OPTIONS
+// file.
 VARVE_EXPORT Status LoadLatestOptions(const ConfigOptions& config_options,
                                       const std::string& dbpath, DBOptions* db_options,
                                       std::vector<ColumnFamilyDescriptor>* cf_descs,

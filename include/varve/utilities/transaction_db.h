@@ -210,10 +210,12 @@ struct DeadlockPath {
 // Thread safety: as DB.
 class VARVE_EXPORT TransactionDB : public StackableDB {
  public:
-  // Open a database as DB::Open does, with DBOptions::allow_2pc; on success the caller owns *dbptr.
-  // They recover prepared, undecided transactions with their locks; if there is no memory for
-  // these, the opening fails and names the transaction. InvalidArgument or NotSupported, with
-  // nothing opened, for options that are not supported.
+  // Open a database as DB::Open does, with DBOptions::allow_2pc; on success the caller owns *dbptr
+  // and *handles, otherwise *dbptr is null. They recover prepared, undecided transactions with
+  // their locks; if there is no memory for these, the opening fails and names the transaction.
+  // NotSupported, with nothing opened: an option of TransactionDBOptions is refused, or
+  // unordered_write is set without WRITE_PREPARED. InvalidArgument: a pointer is null. Otherwise
+  // the errors of DB::Open.
   static Status Open(const Options& options, const TransactionDBOptions& txn_db_options,
                      const std::string& dbname, TransactionDB** dbptr);
   static Status Open(const DBOptions& db_options, const TransactionDBOptions& txn_db_options,

@@ -49,9 +49,10 @@ struct WriteEntry {
   Slice value;
 };
 
-// Iterates over the updates of one column family in key order, those of one key newest first. It is
-// invalid at first. It follows changes of the batch; a rollback or Clear() makes it invalid. After
-// the batch is destroyed the iterator may only be destroyed.
+// Iterates over the updates of one column family in key order, those of one key newest first.
+// Targets of seeks have no timestamp. It is invalid at first. It follows changes of the batch; a
+// rollback or Clear() makes it invalid. After the batch is destroyed the iterator may only be
+// destroyed.
 class VARVE_EXPORT WBWIIterator {
  public:
   virtual ~WBWIIterator() = default;

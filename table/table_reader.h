@@ -132,8 +132,9 @@ class TableReader {
   // but for the filter.
   virtual bool KeyMayMatch(const ReadOptions& options, const PointLookup& lookup) const = 0;
 
-  // Returns an iterator over point entries. `options` is borrowed and must outlive the iterator.
-  // Honours iterate_upper_bound for readahead and block skipping only; the caller enforces bounds.
+  // Returns an iterator over point entries, whose keys and targets are internal keys. `options` is
+  // borrowed and must outlive the iterator; `iter` is copied. Honours iterate_upper_bound for
+  // readahead and block skipping only; the caller enforces bounds.
   virtual std::unique_ptr<InternalIterator> NewIterator(const ReadOptions& options,
                                                         const TableIterOptions& iter) const = 0;
 
@@ -142,12 +143,13 @@ class TableReader {
 
   // Returns the table's properties, never null.
   virtual const std::shared_ptr<const TableProperties>& properties() const = 0;
-  // Gives every entry this sequence number, whatever the file says. Requires that the reader is not
-  // shared yet.
+  // Gives every entry, and every range tombstone, this sequence number, whatever the file says.
+  // Requires that no other thread and no iterator uses the reader yet.
   virtual void SetSequence(SequenceNumber sequence) = 0;
   // Returns an upper bound of the keys' timestamps. Empty if it is unknown or keys have none.
   virtual const std::string& newest_timestamp() const = 0;
-  // Returns the approximate byte offset in the file of the key's data.
+  // Returns the approximate byte offset in the file of the key's data; the end of all data for a
+  // key behind it, or if the index cannot be read.
   virtual uint64_t ApproximateOffsetOf(const ReadOptions& options,
                                        const Slice& internal_key) const = 0;
   // Returns an estimate of the share of the data blocks that are in the block cache, from 0 to 1; 0
@@ -164,11 +166,12 @@ class TableReader {
   using PaceReads = std::function<Status(uint64_t bytes)>;
   virtual Status VerifyChecksum(const ReadOptions& options, const PaceReads& pace) const = 0;
   Status VerifyChecksum(const ReadOptions& options) const { return VerifyChecksum(options, {}); }
-  // Passes the file's point entries to `take`, block by block, in order and as NewIterator shows
-  // them. Compares each block's checksum in the file, even if the block is cached, and puts none
-  // into the cache. Skips and counts each block that cannot be read or is malformed; entries before
-  // the damage in a malformed block may have been passed. Ends early with the error that `take`
-  // returns. An index that cannot be read on ends it with OK, and counts as one block.
+  // Passes the file's point entries to `take`, with their internal keys, block by block, in order
+  // and as NewIterator shows them. Compares each block's checksum in the file, even if the block is
+  // cached, and puts none into the cache. Skips and counts each block that cannot be read or is
+  // malformed; entries before the damage in a malformed block may have been passed. Ends early with
+  // the error that `take` returns. An index that cannot be read on ends it with OK, and counts as
+  // one block.
   using TakeEntry = std::function<Status(const Slice& internal_key, const Slice& value)>;
   virtual Status Salvage(const TakeEntry& take, SalvageCount* count) const = 0;
   // Checks what opening takes on trust, for tables made by others: that the separators of the index

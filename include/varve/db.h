@@ -643,8 +643,8 @@ class VARVE_EXPORT DB {
 
   // Compacts the named tables, and others that must be included, into output_level, in the
   // directory with index output_path_id of db_paths or cf_paths; -1: the level's own directory.
-  // Directories in names are ignored. Appends the paths of the outputs to *output_file_names. The
-  // last two pointers may be null.
+  // Directories in names are ignored. Appends the paths of the outputs to *output_file_names, and
+  // describes the job in *compaction_job_info; both pointers may be null.
   virtual Status CompactFiles(const CompactionOptions& compact_options,
                               ColumnFamilyHandle* column_family,
                               const std::vector<std::string>& input_file_names, int output_level,

@@ -63,7 +63,8 @@ class VARVE_EXPORT RateLimiter {
 
   // Requests `bytes`, or GetSingleBurstBytes() if that is less, blocks until they are granted, and
   // returns their number. With alignment > 0 the number is rounded down to a multiple of it, but is
-  // at least `alignment`.
+  // at least `alignment`. Returns `bytes` at once if operations of `op_type` are not limited, or
+  // io_priority is IO_TOTAL. `stats` may be null.
   virtual size_t RequestToken(size_t bytes, size_t alignment, Env::IOPriority io_priority,
                               Statistics* stats, OpType op_type);
 

@@ -76,8 +76,8 @@ class VARVE_EXPORT WriteBufferManager final {
   void SetBufferSize(size_t new_size);
   void SetAllowStall(bool new_allow_stall);
 
-  // True if a writer should start a flush: mutable memtables have 7/8 of the limit, or the limit is
-  // reached and at least half of it is in memtables that no flush has picked yet.
+  // True if a writer should start a flush: mutable memtables have more than 7/8 of the limit, or
+  // the limit is reached and at least half of it is in mutable memtables.
   bool ShouldFlush() const;
 
   // True if writers should wait; false unless allow_stall.

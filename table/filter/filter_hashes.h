@@ -19,7 +19,8 @@ inline constexpr size_t kFilterMetadataBytes = 5;
 using FilterHashes = std::deque<uint64_t>;
 
 // Calls set(hash) for each hash until it returns false, with the memory that place(hash) names
-// already prefetched. Returns false if set() did.
+// already prefetched. Returns false if set() did. Background jobs let other threads run from time
+// to time meanwhile (GiveWay).
 template <typename PlaceFn, typename SetFn>
 bool ForEachPrefetched(const FilterHashes& hashes, PlaceFn place, SetFn set) {
   constexpr std::ptrdiff_t kAhead = 8;

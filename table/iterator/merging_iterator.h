@@ -22,7 +22,7 @@ enum class MergeAhead : uint8_t {
 // Returns an iterator that merges the children's entries in internal-key order. With one child
 // returns that child; with none an empty iterator. Equal internal keys come out in the order of
 // `children` (newer sources first). `icmp` must outlive the iterator. The first `memtables`
-// children are memtables, the others tables.
+// children are memtables, the others tables, which alone SeekTables and SeekTablesForPrev move.
 std::unique_ptr<InternalIterator> NewMergingIterator(
     const InternalKeyComparator* icmp, std::vector<std::unique_ptr<InternalIterator>> children,
     MergeAhead ahead = MergeAhead::kBatches, size_t memtables = 0);

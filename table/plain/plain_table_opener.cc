@@ -45,8 +45,8 @@ class PlainTableOpener {
   Status TakeForm();
   // Sets parts_->mapped if the file is mapped. Requires that ReadProperties has found data_end.
   Status MapRows();
-  // Checks all rows, and builds the index and the hashes for the filter. Comes after TakeForm and
-  // MapRows.
+  // Checks all rows, and builds the index and the hashes for the filter. Requires that TakeForm and
+  // MapRows were called.
   Status TakeRows();
   void AddToIndex(const PlainRowCursor& row, const std::string& key);
   void MakeFilter();

@@ -21,7 +21,7 @@ Status Disorder(const char* what, const BlockHandle& handle, const BlockFile& fi
                             file.name);
 }
 
-// Checks that the index leads from a key to a block.
+// Checks that the index leads from an internal key to the block with this handle.
 Status LeadsTo(IndexCursor* cursor, const Slice& key, const BlockHandle& handle,
                const BlockFile& file) {
   cursor->Seek(key);

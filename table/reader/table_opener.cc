@@ -11,7 +11,7 @@
 // and filter are encoded, and to which database the file belongs; only then can keys be parsed.
 //
 // 1. Footer (TakeTail): the last bytes, which one read of the file has fetched together with what
-//    lies before them. The read's size is learned from earlier tables, or known from the MANIFEST.
+//    lies before them. ReadTableTail chooses the read's size by the size of the file.
 // 2. Metaindex: maps names to handles. Unknown names are ignored, as later versions add blocks.
 // 3. Properties: absent in LevelDB's tables. Their checksum may be that of the block before an
 //    ingestion wrote a sequence number into it (ParsePropertiesBlock).
@@ -260,7 +260,8 @@ Status TableOpener::ReadDictionary() {
   return Status::OK();
 }
 
-// The override sequence number must be known before, as it replaces those of tombstones, too.
+// Requires that CheckTraits has set the override sequence number, as it replaces those of
+// tombstones, too.
 Status TableOpener::ReadTombstones() {
   const BlockHandle handle = MetaBlock(meta_block::kRangeDeletions);
   if (handle.IsNull()) return Status::OK();

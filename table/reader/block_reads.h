@@ -33,8 +33,8 @@ class BlockReads {
   BlockReads(const RandomAccessFileReader& file, const IOOptions& options, const BlockRoom& room)
       : file_(file), options_(options), room_(room) {}
 
-  // Adds a block. Requires that the block lies within the file, and should be called in the order
-  // of offsets: a block that lies before an earlier one gets a request of its own, or is not found.
+  // Adds a block. Requires that the block lies within the file. Blocks should come in the order of
+  // their offsets: one that lies before an earlier one gets a request of its own, or is not found.
   void Add(const BlockHandle& handle);
   [[nodiscard]] size_t requests() const { return requests_.size(); }
   // Asks the operating system to read ahead everything that was added, without waiting for it.

@@ -141,7 +141,8 @@ class BlockStore {
   Status Read(const BlockHandle& handle, const BlockReadContext& context,
               std::unique_ptr<FilterBlock>* filter) const;
 
-  // Reads the bytes of a meta block, which is compressed without the dictionary. See FetchBlock.
+  // Reads the bytes of a meta block past the cache; such blocks are compressed without the
+  // dictionary. See FetchBlock.
   Status ReadContents(const BlockHandle& handle, const BlockReadContext& context,
                       BlockContents* contents) const;
   // Returns how the file is to be read.

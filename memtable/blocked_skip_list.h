@@ -88,8 +88,8 @@ class BlockedSkipList {
   [[nodiscard]] const MemEntry* EntryAt(ArenaOffset offset) const {
     return MemEntry::At(arena_->At(offset));
   }
-  // Compares two internal keys whose key prefixes are equal. Returns kUnknown under a comparator of
-  // the user, which is not called.
+  // Compares the user keys, timestamps left out, of two internal keys whose key prefixes are equal.
+  // Returns kUnknown under a comparator of the user, which is not called.
   [[nodiscard]] SameKey SameKeyDespitePrefixes(const Slice& a, const Slice& b) const {
     if (!BytesDecide(icmp_.order())) return SameKey::kUnknown;
     return icmp_.EqualKey(icmp_.KeyOf(a), icmp_.KeyOf(b)) ? SameKey::kYes : SameKey::kNo;
@@ -137,7 +137,8 @@ class BlockedSkipList {
   // passes, or `low` itself if it passes none.
   [[nodiscard]] const MemEntry* PassOlderForPrev(const MemEntry* low, const Target& target,
                                                  SequenceNumber below) const;
-  // Returns the first key that may ever be in the leaf; null for the leftmost one.
+  // Returns the first key that may ever be in the leaf; null for the leftmost leaf, which has no
+  // lower bound.
   [[nodiscard]] static const MemEntry* LowOf(const Node* leaf);
   // Return the number of slots of the copy that lie before the target, or not after it.
   [[nodiscard]] uint32_t CountBefore(const LeafCopy& copy, const Target& target) const;
@@ -204,12 +205,13 @@ class BlockedSkipList {
   // Returns the node that owns the target on its level, from `node` to the right. Sets *state to
   // the state at which that was so.
   Node* MoveRight(Node* node, const Target& target, Side side, uint64_t* state) const;
-  // True if the target is in a node to the right of this one, which is then *next: the node was
-  // split meanwhile.
+  // True if the target belongs to a node to the right of this one, because this one was split
+  // meanwhile. Sets *next to the right neighbour in any case; null if there is none.
   bool BelongsRight(const Node* node, const Target& target, Side side, Node** next) const;
-  // Returns the child under which the target lies.
+  // Returns the child under which the target lies, among the slots that `state` counts.
   Node* ChildOf(const Node* node, uint64_t state, const Target& target, Side side) const;
-  // Searches from the root down to `level`.
+  // Returns the node of `level` that owns the target, found from the root. Sets *state as MoveRight
+  // does.
   Node* Find(const Target& target, Side side, uint32_t level, uint64_t* state) const;
   // Finds the leaves of up to kTogether targets, or leaves to the left of them if there is a
   // concurrent split. All searches take a step before the first takes its next one.
@@ -236,12 +238,14 @@ class BlockedSkipList {
   // Locks the node that owns the target, from `node` to the right, and returns it.
   Node* LockOwner(Node* node, const Target& target);
   // Puts the entry into a locked node, and unlocks it. Sets *right to the new node if it had to be
-  // split. Returns false, with nothing changed, if `may_be_there` and the key is there.
+  // split, and leaves *right otherwise. Returns false, with nothing changed, if `may_be_there` and
+  // the key is there.
   bool Put(Node* node, const Target& target, ArenaOffset offset, bool may_be_there,
            NewNodeResult* right);
   // Puts the entry into the leaf that owns it, from *node to the right; sets *node to the leaf that
-  // has it. Skips the check for an equal key if the entry is newer than `newest` and than
-  // everything inserted without the insert hint.
+  // has the entry now, or that has an equal key; the result is that of Put. Skips the check for an
+  // equal key if the entry is newer than `newest` and than everything inserted without the insert
+  // hint.
   bool PutInOwner(Node** node, const Target& target, ArenaOffset offset, uint64_t newest);
   // Raises the bound of what was inserted without the insert hint.
   void RaiseNewest(uint64_t trailer);

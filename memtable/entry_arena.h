@@ -36,10 +36,12 @@ class EntryArena {
     char* data;
     ArenaOffset offset;
   };
-  // Pieces start at a multiple of their block's unit, which is a power of two from 2 to this.
+  // Pieces start at a multiple of their block's unit, which is a power of two from 2 to this. A
+  // large piece in a block of its own has the unit 1.
   static constexpr size_t kMaxUnit = 512;
 
-  // Sizes of the first block and of the largest common one, in bytes.
+  // Takes the sizes of the first block and of the largest common one, in bytes. Throws
+  // std::bad_alloc.
   EntryArena(size_t first_block_bytes, size_t max_block_bytes);
   EntryArena(const EntryArena&) = delete;
   EntryArena& operator=(const EntryArena&) = delete;
@@ -59,15 +61,19 @@ class EntryArena {
     return AllocateSlow(n);
   }
 
-  // Returns the piece at that offset. Requires that it was reached through a store that released
-  // it.
+  // Returns the piece at that offset. Requires that the thread that allocated the piece published
+  // the offset with a release store, and that the caller loaded it with acquire, or allocated the
+  // piece itself.
   [[nodiscard]] char* At(ArenaOffset offset) const {
     const Place place = PlaceOf(offset);
     return reinterpret_cast<char*>((place & ~kUnitMask) +
                                    (size_t{offset & kDistanceMask} << (place & kUnitMask)));
   }
-  // Returns the offset of the byte `distance` after the start of `piece`. `distance` is a multiple
-  // of kMaxUnit, or leads up to the next address that is a multiple of 64.
+  // Returns the offset of the byte `distance` after the start of `piece`. Requires that this byte
+  // lies in the same block, and that `distance` is a multiple of the block's unit. That holds for
+  // every multiple of kMaxUnit, and for the gap from the start of a piece to the next multiple of
+  // 64: blocks start at such a multiple, so that a unit of 64 or more leaves no gap, and a smaller
+  // one divides it.
   [[nodiscard]] ArenaOffset OffsetAfter(ArenaOffset piece, size_t distance) const {
     VARVE_ASSERT(distance % (size_t{1} << (PlaceOf(piece) & kUnitMask)) == 0);
     return piece + static_cast<ArenaOffset>(distance >> (PlaceOf(piece) & kUnitMask));

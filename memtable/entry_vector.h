@@ -88,8 +88,8 @@ class EntryVector final : public MemTableRep {
   ArenaOffset Store(const MemTableEntry& entry, uint64_t trailer);
   // Takes places for the offsets, and fills them.
   void Append(const ArenaOffset* offsets, size_t n);
-  // Returns the block after `block`, creating it if needed; the first one comes after null. Throws
-  // std::bad_alloc, with nothing changed.
+  // Returns the block after `block`, creating it if needed; null stands for the place before the
+  // first block. Throws std::bad_alloc, with nothing changed.
   Block* BlockAfter(Block* block) VARVE_EXCLUDES(blocks_mu_);
   // Adds the bytes and deletions to the totals; the entries are counted by their places.
   void Count(const EntryTotals& added);

@@ -26,7 +26,7 @@ class InvalidatedSequences {
 
   // Adds a range, both ends included. Returns false, with nothing changed, if there is no room.
   bool Add(SequenceNumber first, SequenceNumber last);
-  // True if the sequence was added before the call.
+  // True if an Add that covers the sequence has returned before the call.
   [[nodiscard]] bool Contains(SequenceNumber seq) const;
   [[nodiscard]] bool empty() const { return count_.load(std::memory_order_acquire) == 0; }
 

@@ -35,14 +35,15 @@ class KeyPrefixes {
   [[nodiscard]] const std::string& common_prefix() const { return common_prefix_; }
 
  private:
-  // Returns a number that never descends while keys ascend: keys that sort before (after) all with
-  // the common prefix share the smallest (largest) number.
-  [[nodiscard]] uint64_t AfterCommonPrefix(const Slice& key) const {
+  // Returns the prefix of a key without its timestamp: a number that never descends while keys
+  // ascend bytewise, since keys that sort before (after) all with the common prefix share the
+  // smallest (largest) number.
+  [[nodiscard]] uint64_t AfterCommonPrefix(const Slice& bare_key) const {
     const size_t n = common_prefix_.size();
-    if (n == 0) return KeyPrefix(key, 0);
-    if (key.starts_with(common_prefix_)) [[likely]]
-      return KeyPrefix(key, n);
-    return CompareBytes(key, common_prefix_) < 0 ? 0 : ~uint64_t{0};
+    if (n == 0) return KeyPrefix(bare_key, 0);
+    if (bare_key.starts_with(common_prefix_)) [[likely]]
+      return KeyPrefix(bare_key, n);
+    return CompareBytes(bare_key, common_prefix_) < 0 ? 0 : ~uint64_t{0};
   }
 
   const KeyOrder order_;

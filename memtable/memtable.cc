@@ -229,16 +229,17 @@ void MemTable::State::NoteFirst(SequenceNumber seq) {
     }
 }
 
-Status MemTable::Add(SequenceNumber seq, ValueType type, const Slice& key, const Slice& value) {
+Status MemTable::Add(SequenceNumber seq, ValueType type, const Slice& user_key,
+                     const Slice& value) {
   State& state = *state_;
-  VARVE_RETURN_IF_ERROR(CheckSize(key, value));
+  VARVE_RETURN_IF_ERROR(CheckSize(user_key, value));
   // Noted before the entry is in, so that the bound holds for every thread that sees the entry.
   state.NoteFirst(seq);
   try {
     if (type == kTypeRangeDeletion) [[unlikely]] {
-      state.AddTombstone({seq, type, key, value});
+      state.AddTombstone({seq, type, user_key, value});
     } else {
-      const MemTableEntry entry{seq, type, key, value};
+      const MemTableEntry entry{seq, type, user_key, value};
       VARVE_RETURN_IF_ERROR(state.AddPoints({&entry, 1}));
     }
   } catch (const std::bad_alloc&) {

@@ -59,12 +59,13 @@ class MemTable {
   MemTable(const MemTable&) = delete;
   MemTable& operator=(const MemTable&) = delete;
 
-  // Adds one entry; keys end with a timestamp if the comparator has them. For kTypeRangeDeletion,
-  // key is the begin and value the exclusive end, each with the timestamp. Does not block. Returns
-  // MemoryLimit if there is no memory, InvalidArgument if the entry is too large for a table
-  // (util/key/entry_limits.h), and TryAgain if there is an entry with the same key, sequence and
-  // type. If IsSortedByReads(), both entries are kept instead: a duplicate is not looked for.
-  Status Add(SequenceNumber seq, ValueType type, const Slice& key, const Slice& value);
+  // Adds one entry; `user_key` ends with a timestamp if the comparator has them. For
+  // kTypeRangeDeletion, `user_key` is the begin and `value` the exclusive end, each with the
+  // timestamp. Does not block. After an error the entry is not in. MemoryLimit: there is no memory.
+  // InvalidArgument: the entry is too large for a table (util/key/entry_limits.h). Aborted: the
+  // comparator threw. TryAgain: there is an entry with the same key, sequence and type; if
+  // IsSortedByReads(), both entries are kept instead, since no duplicate is looked for.
+  Status Add(SequenceNumber seq, ValueType type, const Slice& user_key, const Slice& value);
 
   // Returns the number of merge operands on top of the key, given with its timestamp, at
   // `snapshot`; counts no further than `most`.
@@ -72,8 +73,8 @@ class MemTable {
 
   // Number of entries that are worth collecting for one Add.
   static constexpr size_t kAddedTogether = MemTableRep::kAddedTogether;
-  // Adds a batch, in the fastest order. After InvalidArgument nothing was added; after MemoryLimit
-  // and TryAgain other entries than the one that failed may be in.
+  // Adds a batch, in the fastest order; errors are those of the other Add. After InvalidArgument
+  // nothing was added; after any other error, entries other than the one that failed may be in.
   Status Add(std::span<const MemTableEntry> entries);
 
   // Hides all entries of these sequences from reads and walks from now on, those added later
@@ -81,7 +82,7 @@ class MemTable {
   // the same object, by one thread at a time. Allocates no memory.
   void LeaveOut(const std::shared_ptr<const InvalidatedSequences>& invalidated);
   // Sets *count to the number of point entries left out. Visits each entry if anything is left out.
-  // Returns MemoryLimit as Get does.
+  // MemoryLimit: IsSortedByReads(), and there is no memory for the sort.
   Status CountLeftOut(uint64_t* count) const;
 
   // Looks for the newest visible entry; reports covering tombstones first. Returns true if the
@@ -104,16 +105,19 @@ class MemTable {
   std::vector<std::shared_ptr<const FragmentedTombstones>> RangeTombstones() const;
 
   // Raises *newest, which may be empty, to the newest timestamp of entries and range tombstones;
-  // visits all of them. Requires a comparator with timestamps. Returns MemoryLimit as Get does.
+  // visits all of them. Requires a comparator with timestamps. Returns the status of a walk over
+  // all entries: MemoryLimit as CountLeftOut, and Corruption if protection_bytes are set and an
+  // entry is damaged.
   Status RaiseToNewestTimestamp(std::string* newest) const;
 
   // True if the representation sorts what was added when it is read (VectorRepFactory): then many
   // small reads are slow.
   [[nodiscard]] bool IsSortedByReads() const;
-  // Adds all entries to `other`, which must be empty, and sets *copied to true. Sets it to false if
-  // this table has range tombstones or sequences that are left out, and then adds nothing. With an
-  // error *copied is false, and `other` is of no use. Requires that nothing is added to this table
-  // meanwhile.
+  // Adds all entries to `other`, which must be empty, and sets *copied to true. If this table has
+  // range tombstones or sequences that are left out, sets *copied to false, adds nothing and
+  // returns OK. Returns the errors of Add and of a walk over all entries; then *copied is false,
+  // and `other` has a part of the entries and must not be used. Requires that nothing is added to
+  // this table meanwhile.
   Status CopyTo(MemTable* other, bool* copied) const;
   // Must be called once, when the table stops taking writes (all Adds have returned).
   void Freeze();
@@ -148,12 +152,13 @@ class MemTable {
   SequenceNumber earliest_seq() const;  // No entry older than this can be here.
   // Sets earliest_seq(). Must be called before the table is shared.
   void set_earliest_seq(SequenceNumber seq);
-  // Estimates the number of entries and bytes within [begin, end) of keys, without timestamps.
+  // Estimates the number of entries, and their bytes, within [begin, end), which are keys without
+  // timestamps.
   void ApproximateStats(const Slice& begin, const Slice& end, uint64_t* entries,
                         uint64_t* bytes) const;
   // Sets *prefix to the common prefix of all keys, shortened a little, so that keys of later tables
-  // probably begin with it, too. Returns false while there are too few keys, or if the
-  // representation does not support it.
+  // probably begin with it, too. Returns false, and leaves *prefix, while there are too few keys,
+  // or if the representation does not support this.
   bool CommonPrefix(std::string* prefix) const;
   // True if nothing was added. A table that leaves sequences out (LeaveOut) counts as non-empty,
   // whatever else it has.

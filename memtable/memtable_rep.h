@@ -58,8 +58,8 @@ class MemTableRep {
   [[nodiscard]] virtual bool IsSortedByReads() const { return false; }
   // Estimates the number of entries before the first one of `user_key`.
   [[nodiscard]] virtual uint64_t EstimateRank(const Slice& user_key) const = 0;
-  // Sets *prefix to the common prefix of all keys, shortened a little. Returns false if it is
-  // unknown.
+  // Sets *prefix to the common prefix of all keys, shortened a little. Returns false, and leaves
+  // *prefix, if it is unknown.
   virtual bool CommonPrefix(std::string* /*prefix*/) const { return false; }
   [[nodiscard]] virtual EntryTotals totals() const = 0;
   // Returns the bytes beyond the arena.
@@ -86,7 +86,7 @@ class MemTableRep {
   }
 };
 
-// The arguments for creating a representation.
+// The arguments for creating a representation, which does not own them; all outlive it.
 struct MemTableRepContext {
   const InternalKeyComparator& icmp;
   EntryArena* arena;

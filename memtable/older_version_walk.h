@@ -23,8 +23,8 @@ class OlderVersionWalk {
   OlderVersionWalk(const OlderVersionWalk&) = delete;
   OlderVersionWalk& operator=(const OlderVersionWalk&) = delete;
 
-  // Offers the lookup all entries of its key that come after `internal_key`, an entry of that key.
-  // Returns true if the search is over.
+  // Offers the lookup all entries of its key that come after `internal_key`, which is that of an
+  // entry of the key. Returns true if the search is over.
   bool OfferAfter(const Slice& internal_key);
 
  private:

@@ -15,39 +15,39 @@
 
 namespace varve {
 
-const std::atomic<OperandCache::Key*>* OperandCache::PlaceOf(const Slice& key,
+const std::atomic<OperandCache::Key*>* OperandCache::PlaceOf(const Slice& user_key,
                                                              uint64_t hash) const {
   for (size_t i = 0; i < kProbes; i++) {
     const std::atomic<Key*>& place = places_[(hash + i) % kPlaces];
     const Key* const there = place.load(std::memory_order_acquire);
-    if (there == nullptr || Slice(there->key) == key) return &place;
+    if (there == nullptr || Slice(there->key) == user_key) return &place;
   }
   return nullptr;
 }
 
-const OperandList* OperandCache::Find(const Slice& key, uint64_t hash) const {
-  const std::atomic<Key*>* const place = PlaceOf(key, hash);
+const OperandList* OperandCache::Find(const Slice& user_key, uint64_t hash) const {
+  const std::atomic<Key*>* const place = PlaceOf(user_key, hash);
   const Key* const there = place == nullptr ? nullptr : place->load(std::memory_order_acquire);
   return there == nullptr ? nullptr : there->head.load(std::memory_order_acquire);
 }
 
-void OperandCache::Extend(const Slice& key, uint64_t hash, const OperandList* head,
+void OperandCache::Extend(const Slice& user_key, uint64_t hash, const OperandList* head,
                           std::vector<std::unique_ptr<OperandList>> fresh,
                           size_t bytes_max) noexcept {
   const size_t bytes = fresh.size() * sizeof(OperandList);
   const MutexLock lock(&mu_);
   if (fresh.empty() || MemoryUsage() + bytes > bytes_max) return;
   try {
-    if (Link(key, hash, head, &fresh)) bytes_.fetch_add(bytes, std::memory_order_relaxed);
+    if (Link(user_key, hash, head, &fresh)) bytes_.fetch_add(bytes, std::memory_order_relaxed);
   } catch (const std::bad_alloc&) {
     // Nothing is published yet: the next reader walks as this one did.
   }
 }
 
 // Everything that may fail comes before the lists are linked, and the key's head is stored last.
-bool OperandCache::Link(const Slice& key, uint64_t hash, const OperandList* head,
+bool OperandCache::Link(const Slice& user_key, uint64_t hash, const OperandList* head,
                         std::vector<std::unique_ptr<OperandList>>* fresh) {
-  auto* const place = const_cast<std::atomic<Key*>*>(PlaceOf(key, hash));
+  auto* const place = const_cast<std::atomic<Key*>*>(PlaceOf(user_key, hash));
   // The table is full around this place: the key goes without.
   if (place == nullptr) return false;
   lists_.reserve(lists_.size() + fresh->size());
@@ -55,7 +55,7 @@ bool OperandCache::Link(const Slice& key, uint64_t hash, const OperandList* head
   if (there == nullptr) {
     keys_.push_back(std::make_unique<Key>());
     there = keys_.back().get();
-    there->key = key.ToString();
+    there->key = user_key.ToString();
     place->store(there, std::memory_order_release);
   }
   // Another reader has added lists since this one began; its own would repeat them.

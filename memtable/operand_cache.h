@@ -35,7 +35,8 @@ struct OperandList {
   std::array<Slice, kValues> values;
 };
 
-// The lists of a memtable's keys.
+// The lists of a memtable's keys. Keys are user keys of families without timestamps, and `hash` is
+// KeyHash64 of the key.
 //
 // Thread safety: all methods may be called from any thread; Find takes no lock. Lifetime: lists
 // live as long as the object, values as long as the memtable's entries.
@@ -45,12 +46,13 @@ class OperandCache {
   OperandCache(const OperandCache&) = delete;
   OperandCache& operator=(const OperandCache&) = delete;
 
-  // Returns the newest list of the key whose KeyHash64 is `hash`; null if there is none.
-  [[nodiscard]] const OperandList* Find(const Slice& key, uint64_t hash) const;
+  // Returns the newest list of the key; null if there is none.
+  [[nodiscard]] const OperandList* Find(const Slice& user_key, uint64_t hash) const;
   // Puts `fresh`, ordered from the newest on, before the key's lists, of which `head` was the
-  // newest one. Drops them if that has changed, if all lists would take more than `bytes_max`
-  // bytes, or if there is no memory or no place for the key.
-  void Extend(const Slice& key, uint64_t hash, const OperandList* head,
+  // newest one when `fresh` was built; null: there was none. Drops `fresh` if the newest is another
+  // one now, if all lists would take more than `bytes_max` bytes, or if there is no memory or no
+  // place for the key.
+  void Extend(const Slice& user_key, uint64_t hash, const OperandList* head,
               std::vector<std::unique_ptr<OperandList>> fresh, size_t bytes_max) noexcept;
   [[nodiscard]] size_t MemoryUsage() const { return bytes_.load(std::memory_order_relaxed); }
 
@@ -67,9 +69,9 @@ class OperandCache {
 
   // Returns the place of the key, or the first empty place where it may be put; null if there is
   // none.
-  const std::atomic<Key*>* PlaceOf(const Slice& key, uint64_t hash) const;
+  const std::atomic<Key*>* PlaceOf(const Slice& user_key, uint64_t hash) const;
   // Does what Extend does, under the lock. Returns false if the lists are to be dropped.
-  bool Link(const Slice& key, uint64_t hash, const OperandList* head,
+  bool Link(const Slice& user_key, uint64_t hash, const OperandList* head,
             std::vector<std::unique_ptr<OperandList>>* fresh) VARVE_REQUIRES(mu_);
 
   // Each is set once, with release, under mu_.
@@ -84,10 +86,11 @@ class OperandCache {
 // Makes lists of the operands that a reader passes, one after the other.
 class OperandListBuilder {
  public:
-  // Records an operand with this trailer, the last one added to `values`. Returns false, adding
-  // nothing, if there is no memory.
+  // Records an operand with this trailer. Its value is the last of `values`, which also has those
+  // of all operands recorded before. Returns false, adding nothing, if there is no memory.
   bool Passed(uint64_t trailer, std::span<const Slice> values);
-  // Returns the completed lists. `reached` is the list that the next operand begins, if any.
+  // Returns the completed lists, newest first. `reached` is the list whose first operand follows
+  // the last recorded one; null if there is none.
   std::vector<std::unique_ptr<OperandList>> Finish(const OperandList* reached);
 
  private:

@@ -37,7 +37,8 @@ class PointIndex {
   ~PointIndex();
 
   // Looks the key up. kFound: *entry is the newest entry of the key whose Add has returned, or a
-  // newer one. kAbsent: no Add of the key has returned. kUnknown: search the list.
+  // newer one. kAbsent: no Add of the key has returned. kUnknown: the caller must search the list.
+  // *entry has no meaning after the latter two.
   Answer Find(const PointLookup& lookup, const MemEntry** entry) const;
   // Prefetches the memory that Find of each of these touches first.
   void Prefetch(std::span<PointLookup* const> lookups) const;

@@ -41,14 +41,18 @@ class RangeDeletes {
 
   using List = std::shared_ptr<const FragmentedTombstones>;
 
-  // Bounds end with a timestamp if keys do. Throws std::bad_alloc, with nothing added.
+  // Adds a tombstone over the user keys [begin, end), both of which end with its timestamp if keys
+  // have timestamps. Throws std::bad_alloc, with nothing added.
   void Add(const Slice& begin, const Slice& end, SequenceNumber seq) VARVE_EXCLUDES(mu_);
 
-  // Removes the tombstones of these sequences, of which none is being added. Allocates no memory.
+  // Hides the tombstones of these sequences from reads that begin after the call. Requires that no
+  // Add of these sequences is in progress, and that the sequences of earlier calls are in
+  // `invalidated`, too. Allocates no memory.
   void LeaveOut(const std::shared_ptr<const InvalidatedSequences>& invalidated) VARVE_EXCLUDES(mu_);
 
-  // Reports the newest visible tombstone over the key. This and Lists include everything whose Add
-  // returned before the call, and throw std::bad_alloc and what the comparator throws.
+  // Reports the newest visible tombstone over the lookup's key to it (PointLookup::CoverWith). This
+  // and Lists include everything whose Add returned before the call, and throw std::bad_alloc and
+  // what the comparator throws.
   void Cover(PointLookup* lookup) const VARVE_EXCLUDES(mu_);
   // Returns the lists, the largest first.
   std::vector<List> Lists() const VARVE_EXCLUDES(mu_);

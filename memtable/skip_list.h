@@ -72,9 +72,10 @@ class SkipList {
     const int order = icmp_.CompareUserKey(a.target.user_key, b.target.user_key);
     return order != 0 ? order < 0 : a.target.trailer > b.target.trailer;
   }
-  // Links them; fastest in ascending order, where each search continues from the previous one.
-  // Returns false if the internal key of one is there; those after it were not linked. Throws what
-  // the comparator does; the earlier ones are linked then.
+  // Links the nodes; fastest in ascending order, where each search continues from the previous one.
+  // Returns false if the internal key of a node is there already: the nodes before it are linked
+  // then, and those after it are not. The same holds if the comparator throws, which this call
+  // passes on.
   bool Insert(std::span<const Addition> additions);
 
   // Finds the neighbours of the target.

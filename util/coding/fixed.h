@@ -33,7 +33,7 @@ template <std::unsigned_integral T>
   }
 }
 
-// Reads sizeof(T) bytes at `src`. Requires that they are there.
+// Reads an integer from `src`. Requires sizeof(T) readable bytes there.
 template <std::unsigned_integral T>
 [[nodiscard]] inline T DecodeFixed(const char* src) {
   T value;
@@ -42,14 +42,14 @@ template <std::unsigned_integral T>
   return value;
 }
 
-// Writes sizeof(T) bytes at `dst`. Requires room for them.
+// Writes an integer to `dst`. Requires room for sizeof(T) bytes there.
 template <std::unsigned_integral T>
 inline void EncodeFixed(char* dst, T value) {
   if constexpr (std::endian::native != std::endian::little) value = ByteSwap(value);
   std::memcpy(dst, &value, sizeof(value));
 }
 
-// Read a number of that many bits. Require that its bytes are there.
+// Read a number of that many bits. Require that its bytes at `src` are readable.
 [[nodiscard]] inline uint16_t DecodeFixed16(const char* src) {
   return DecodeFixed<uint16_t>(src);
 }

@@ -14,9 +14,9 @@ namespace varve {
 
 // Makes dir/final_name, replaced if it exists, hold exactly `contents`, by way of dir/temp_name. OK
 // means durable. After an error before the rename the temporary file is removed and final_name is
-// unchanged. After an error of the rename or of the directory's sync, *in_doubt (if not null) is
-// set: either content may be there, or survive a crash. `open_dir`, if not null, is dir's handle;
-// otherwise dir is opened for the sync.
+// unchanged. *in_doubt, if not null, becomes true after an error of the rename or of the
+// directory's sync: either content may be there, or survive a crash. It becomes false otherwise.
+// `open_dir`, if not null, is dir's handle; otherwise dir is opened for the sync.
 IOStatus WriteFileDurably(FileSystem* fs, const std::string& dir, const std::string& temp_name,
                           const std::string& final_name, const Slice& contents,
                           FSDirectory* open_dir = nullptr, bool* in_doubt = nullptr);

@@ -47,7 +47,7 @@ class FilePrefetcher {
   // Reads [offset, offset + n) of `file`, which must be the same in every call. *result lies in
   // this object, in scratch (n bytes), or in memory of the file, and is valid until the next call.
   // Returns Corruption if the file ends before offset + n, and Aborted if there is no memory to
-  // read ahead. Nothing at or beyond `limit` is read ahead.
+  // read ahead. Nothing at or beyond `limit`, an offset in the file, is read ahead.
   IOStatus Read(const RandomAccessFileReader& file, uint64_t offset, size_t n, uint64_t limit,
                 Slice* result, char* scratch, const IOOptions& io_options = IOOptions());
 

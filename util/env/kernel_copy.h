@@ -17,8 +17,8 @@ namespace varve {
 class KernelCopy {
  public:
   virtual ~KernelCopy() = default;
-  // Copies up to n bytes more; *copied is 0 at the end of the source. Returns NotSupported, before
-  // any byte was copied, if these two files cannot be copied in this way.
+  // Copies up to n bytes more, and sets *copied to their number; 0: the end of the source is
+  // reached. NotSupported: these two files cannot be copied in this way; no byte of them was.
   virtual IOStatus Copy(size_t n, size_t* copied) = 0;
 };
 

@@ -48,8 +48,8 @@ class MappedReads {
   static constexpr uint32_t kReadsBefore = 64;
   // Bytes of the largest read that is tried.
   static constexpr size_t kBytesMost = size_t{32} << 10;
-  // Limits of the process, so that mappings never use up its addresses or the system's number of
-  // mappings.
+  // Limits of the process: 1 TiB of the 128 TiB of addresses that it has, and a quarter of the
+  // 65,530 mappings that Linux allows it by default.
   static constexpr uint64_t kTotalMost = uint64_t{1} << 40;
   static constexpr uint64_t kMappingsMost = 16384;
 

@@ -38,7 +38,8 @@ class PosixFd {
 // Calls open(), repeated while interrupted. Negative results are -errno.
 int OpenRetrying(const std::string& path, int flags, int mode);
 
-// Reads up to n bytes at `offset`, repeating short reads until the end of the file. Sets *got.
+// Reads n bytes at `offset`, repeating short reads. Sets *got to the number of bytes read, also
+// after an error; OK with fewer than n: the file ends there.
 IOStatus PreadFully(int fd, const std::string& path, uint64_t offset, size_t n, char* scratch,
                     size_t* got);
 

@@ -65,9 +65,10 @@ class RandomAccessFileReader {
   IOStatus ReadUpTo(uint64_t offset, size_t n, Slice* result, char* scratch,
                     const IOOptions& io_options = IOOptions()) const;
 
-  // Reads every request, each of which gets its own status; a result shorter than requested is
-  // Corruption. Requires that requests are sorted by offset and do not overlap. Each scratch holds
-  // len bytes.
+  // Reads every request. Requires that offset, len and a scratch of len bytes are set, and that
+  // requests are sorted by offset and do not overlap. Sets the result and the status of each; a
+  // result shorter than requested is Corruption. Returns an error only if no request could be made:
+  // then their statuses have no meaning.
   IOStatus MultiRead(FSReadRequest* requests, size_t count,
                      const IOOptions& io_options = IOOptions()) const;
 
@@ -80,10 +81,11 @@ class RandomAccessFileReader {
   [[nodiscard]] bool overlaps(bool async_io = false) const;
 
   // Reduces the request's timeout to what is left until `deadline`, a time since the epoch of the
-  // reader's clock, or of the machine's if it has none. Returns TimedOut if nothing is left.
+  // reader's clock, or of the machine's if it has none. TimedOut: nothing is left, and *io_options
+  // is unchanged.
   IOStatus LimitTime(std::chrono::microseconds deadline, IOOptions* io_options) const;
 
-  // Asks the operating system to load the range. Returns NotSupported if it cannot.
+  // Asks the file to load the range into the cache below it. NotSupported: the file cannot.
   IOStatus Prefetch(uint64_t offset, size_t n, const IOOptions& io_options = IOOptions()) const;
 
   const std::string& file_name() const { return file_name_; }

@@ -72,8 +72,10 @@ class GenericRateLimiter final : public RateLimiter, private ForkWatch {
 
   // Returns the number of refills for which this thread waited as the leader.
   uint64_t RequestBurst(int64_t bytes, size_t pri) VARVE_REQUIRES(mutex_);
-  // See rate_limiter.cc for these.
+  // Makes this thread the leader: sleeps once, at most until the next refill, and calls
+  // RefillIfDue.
   void LeadUntilRefill(Waiter* self) VARVE_REQUIRES(mutex_);
+  // Adds the tokens of all refills that are due, and hands them out.
   void RefillIfDue() VARVE_REQUIRES(mutex_);
   // Grants tokens to waiters, in an order of priorities that DrawOrder draws.
   void HandOut() VARVE_REQUIRES(mutex_);
@@ -82,7 +84,10 @@ class GenericRateLimiter final : public RateLimiter, private ForkWatch {
   PriorityOrder DrawOrder() VARVE_REQUIRES(mutex_);
   // Returns some request that waits; null if there is none.
   Waiter* AnyWaiter() const VARVE_REQUIRES(mutex_);
+  // Adjusts the rate to the demand since the last adjustment, if that is long enough ago
+  // (auto_tuned).
   void TuneIfDue() VARVE_REQUIRES(mutex_);
+  // Sets the present rate, which is at least 1, and the bytes of a refill.
   void SetRate(int64_t bytes_per_second) VARVE_REQUIRES(mutex_);
   // True once in fairness_ calls, at random.
   bool OneInFairness() VARVE_REQUIRES(mutex_);

@@ -55,11 +55,11 @@ class TableSpace final : public SstFileManager, private SharedTimer::Client, pri
   void Add(const std::string& path, uint64_t bytes) noexcept;
   // Forgets all tables of that directory.
   void ForgetDirectory(const std::string& directory) noexcept;
-  // Deletes a table, and stops tracking it. If there is none, returns the file system's
-  // PathNotFound or NotFound.
+  // Deletes a table, at once or at the rate, and stops tracking it. A status for which IsMissing is
+  // true: there was no such file. After any other error the table is still there, and tracked.
   IOStatus Delete(const std::string& path);
   // Deletes a table, or trash of one, left by an earlier process or an earlier opening, which may
-  // be waiting already. If there is none, returns the file system's PathNotFound or NotFound.
+  // be waiting already. A status for which IsMissing is true: there was no such file.
   IOStatus DeleteLeftover(const std::string& path);
   // Deletes a table, or trash, of a database that is being destroyed. If there is a rate, the file
   // waits regardless of how much trash does. Returns false if the caller must delete it.

@@ -98,7 +98,8 @@ class WritableFileWriter {
   // Makes durable what was flushed, without touching the buffer. Returns NotSupported unless the
   // file can sync while it is appended to.
   IOStatus SyncWithoutFlush(bool use_fsync);
-  // Flushes, then truncates what a reused file had after this.
+  // Flushes, then truncates the file to file_size(), as a reused file may have older bytes after
+  // that.
   IOStatus CutToSize();
   // Flushes, drops padding and closes. A second call does nothing.
   IOStatus Close();

@@ -33,8 +33,9 @@ class BuiltinFilterPolicy final : public FilterPolicy {
   // Bits a key in thousandths: 0, or 1000 to 100000. 0 means that no filter is built.
   int millibits_per_key() const { return millibits_per_key_; }
   bool is_ribbon() const { return kind_ == Kind::kRibbon; }
-  // Levels below this one get a Bloom filter; a flush counts as level -1. Applies only if
-  // is_ribbon().
+  // Tables of levels with a smaller number than this get a Bloom filter, the others a Ribbon
+  // filter. A flush counts as level -1; tables outside of a tree get a Ribbon filter unless this is
+  // INT_MAX. Applies only if is_ribbon().
   int bloom_before_level() const { return bloom_before_level_; }
 
   // True if a table described by `context` gets a Ribbon filter rather than a Bloom filter.

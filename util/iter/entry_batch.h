@@ -73,6 +73,7 @@ class EntryBatchReader {
     source_->SeekToFirst();
     batch_.TakePlace(*source_);
   }
+  // Moves to the first entry at or after `target`, an internal key.
   void Seek(const Slice& target) {
     source_->Seek(target);
     batch_.TakePlace(*source_);

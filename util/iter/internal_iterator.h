@@ -77,11 +77,11 @@ class InternalIterator {
   // tables.
   virtual void SeekTables(const Slice& target) { Seek(target); }
   virtual void SeekTablesForPrev(const Slice& target) { SeekForPrev(target); }
-  // Skip entries before (after) `target` that are older than `below`, as far as this is known
-  // without a look at each, onwards from the position of a walk in that direction. They return
-  // false, without a move, if it is not known. After true the iterator stands on the next entry
-  // that is not skipped, which its last batch may have contained already, or is not Valid. They
-  // require Valid().
+  // Skip entries before (after) `target`, an internal key, that are older than `below`, as far as
+  // this is known without a look at each, onwards from the position of a walk in that direction.
+  // They return false, without a move, if it is not known. After true the iterator stands on the
+  // next entry that is not skipped, which its last batch may have contained already, or is not
+  // Valid. They require Valid().
   virtual bool SkipOlder(const Slice& target, SequenceNumber below) {
     if (newest_ >= below) return false;
     Seek(target);
@@ -93,7 +93,7 @@ class InternalIterator {
     return true;
   }
   // Sets an upper bound of the entries' sequence numbers, which the creator of the iterator may
-  // know.
+  // know; SkipOlder uses it. Without a call there is no bound.
   void SetNewest(SequenceNumber newest) { newest_ = newest; }
   virtual void Next() = 0;  // Requires Valid().
   virtual void Prev() = 0;  // Requires Valid().

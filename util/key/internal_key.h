@@ -139,8 +139,8 @@ struct ParsedInternalKey {
   return UnpackType(ExtractTrailer(internal_key));
 }
 
-// Parses a boundary or separator, which may hold types that no entry has. Returns false if the key
-// is shorter than its trailer.
+// Parses a boundary or separator, which may hold types that no entry has. Returns false, and leaves
+// *result, if the key is shorter than its trailer.
 [[nodiscard]] inline bool ParseBoundaryKey(const Slice& internal_key, ParsedInternalKey* result) {
   if (internal_key.size() < kInternalKeyTrailerBytes) return false;
   const uint64_t trailer = ExtractTrailer(internal_key);
@@ -150,8 +150,8 @@ struct ParsedInternalKey {
   return true;
 }
 
-// Parses the key of an entry. Returns false if it is too short or no entry may have its type;
-// DescribeBadInternalKey then says which.
+// Parses the key of an entry. Returns false if the key is too short or no entry may have its type;
+// DescribeBadInternalKey then says which, and *result must not be used.
 [[nodiscard]] inline bool ParseInternalKey(const Slice& internal_key, ParsedInternalKey* result) {
   return ParseBoundaryKey(internal_key, result) && IsEntryType(result->type);
 }
@@ -283,14 +283,16 @@ class InternalKeyComparator {
     return WithoutTimestamp(ExtractUserKey(internal_key));
   }
   [[nodiscard]] Slice KeyOf(const InternalKey& internal_key) const;
-  // Returns an internal key that sorts before every entry of the key.
-  [[nodiscard]] InternalKey FirstInternalKey(const Slice& key) const;
-  // Return user keys that sort before (after) every version of the key.
-  [[nodiscard]] std::string FirstUserKey(const Slice& key) const {
-    return key.ToString() + user_comparator_->GetMaxTimestamp().ToString();
+  // Returns an internal key that sorts before every entry of the key, which is given without a
+  // timestamp.
+  [[nodiscard]] InternalKey FirstInternalKey(const Slice& bare_key) const;
+  // Return the first (last) user key that a version of the key can have: the key, given without a
+  // timestamp, with the largest (smallest) timestamp.
+  [[nodiscard]] std::string FirstUserKey(const Slice& bare_key) const {
+    return bare_key.ToString() + user_comparator_->GetMaxTimestamp().ToString();
   }
-  [[nodiscard]] std::string LastUserKey(const Slice& key) const {
-    return key.ToString() + user_comparator_->GetMinTimestamp().ToString();
+  [[nodiscard]] std::string LastUserKey(const Slice& bare_key) const {
+    return bare_key.ToString() + user_comparator_->GetMinTimestamp().ToString();
   }
   // Returns the timestamp at the end of a user key; empty if there is none.
   [[nodiscard]] Slice TimestampOf(const Slice& user_key) const {
@@ -298,7 +300,8 @@ class InternalKeyComparator {
     return Slice(user_key.data() + key_bytes, user_key.size() - key_bytes);
   }
 
-  // Compares user keys with their timestamps.
+  // Compares user keys with their timestamps; of two versions of a key, that with the larger
+  // timestamp comes first.
   [[nodiscard]] int CompareUserKey(const Slice& a, const Slice& b) const {
     CountUserKeyComparison();
     if (order_ == KeyOrder::kBytewise) [[likely]]
@@ -337,7 +340,7 @@ class InternalKeyComparator {
     return CompareTrailers(ExtractTrailer(a), ExtractTrailer(b));
   }
 
-  // Does the same for parsed keys.
+  // Compares parsed internal keys.
   [[nodiscard]] int Compare(const ParsedInternalKey& a, const ParsedInternalKey& b) const {
     const int order = CompareUserKey(a.user_key, b.user_key);
     if (order != 0) return order;
@@ -400,8 +403,8 @@ inline Slice InternalKeyComparator::KeyOf(const InternalKey& internal_key) const
   return KeyOf(internal_key.Encode());
 }
 
-inline InternalKey InternalKeyComparator::FirstInternalKey(const Slice& key) const {
-  return InternalKey(FirstUserKey(key), kMaxSequenceNumber, kValueTypeForSeek);
+inline InternalKey InternalKeyComparator::FirstInternalKey(const Slice& bare_key) const {
+  return InternalKey(FirstUserKey(bare_key), kMaxSequenceNumber, kValueTypeForSeek);
 }
 
 }  // namespace varve

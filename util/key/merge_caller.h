@@ -19,7 +19,7 @@ namespace varve {
 
 class Statistics;
 
-// Calls one merge operator.
+// Calls one merge operator. Keys are user keys without timestamps.
 //
 // Thread safety: the operator's, which must be thread-safe. Lifetime: the operator, the logger and
 // the statistics outlive the caller; each may be null.
@@ -41,13 +41,13 @@ class MergeCaller {
   bool has_operator() const { return operator_ != nullptr; }
   const MergeOperator* merge_operator() const { return operator_; }
 
-  // Merges `operands`, oldest first and at least one, onto `base`, null if there is none. *result
-  // becomes one of the input slices or *buffer, which is overwritten. *form is that of the base,
-  // kPlain if there is none, and becomes that of the result. Returns InvalidArgument if there is no
-  // operator, and Corruption if the base is an ill-formed entity; with subcode kMergeOperatorFailed
-  // if the operator failed, threw, made more than a value can hold, or two columns of one name, or
-  // (checked only in builds with assertions) returned a slice of other memory. *buffer, *result and
-  // *form are then undefined.
+  // Merges `operands`, oldest first and at least one, onto `base`, null if there is none. *buffer
+  // is overwritten, and *result becomes a slice of it, of the base or of an operand. Requires that
+  // *form is the form of the base, if there is one; sets it to that of the result. After an error
+  // *buffer, *result and *form are undefined. InvalidArgument: there is no operator. Corruption
+  // with subcode kMergeOperatorFailed: the operator failed, threw, made more than a value can hold,
+  // or two columns of one name, or (checked only in builds with assertions) returned a slice of
+  // other memory. Otherwise the error with which DecodeEntity refuses the base.
   Status Full(const Slice& key, const Slice* base, const std::vector<Slice>& operands,
               std::string* buffer, Slice* result, ValueForm* form) const;
 

@@ -75,7 +75,8 @@ class MergeOperands {
   static MergeOperands* Acquire();
   static void Release(MergeOperands* operands);
 
-  // Adds the next older operand. `pin` is null if the value lies in a memtable.
+  // Adds the next older operand. `pin` is null if the value lies in a memtable, and must not be
+  // null otherwise; it is used only during the call.
   void Add(const Slice& value, ValuePin* pin) { slices_.push_back(Keep(value, pin)); }
   // Adds several operands of a memtable.
   void AddFromMemTable(std::span<const Slice> values) {
@@ -86,7 +87,7 @@ class MergeOperands {
     slices_.insert(slices_.end(), values.begin(), values.end());
     in_memtables_ += values.size();
   }
-  // Adds the value below the operands; nothing may be added afterwards.
+  // Adds the value below the operands; nothing may be added afterwards. `pin` is as for Add.
   void AddBase(const Slice& value, ValuePin* pin) {
     base_ = Keep(value, pin);
     has_base_ = true;
@@ -116,7 +117,9 @@ class MergeOperands {
     if (has_base_) visit(base_);
     for (size_t i = slices_.size(); i > 0; i--) visit(slices_[i - 1]);
   }
-  // Returns an empty Cleanable for a share that everything added so far may need.
+  // Appends an empty share, and returns its Cleanable, to which the caller gives what keeps the
+  // bytes of values alive. The Cleanable stays at its address until the next share is made; DropAll
+  // and Clear release it.
   Cleanable* NewShare();
 
   // Reverses the operands from newest first to oldest first. Nothing may be added afterwards.

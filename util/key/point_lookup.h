@@ -55,8 +55,9 @@ class PointLookup {
     kReference,  // *value holds the reference to a blob file, which the caller resolves
   };
 
-  // `value` may be null if only existence matters. `merger` decides if the operands found so far
-  // are enough; if it is null, an operand ends the search with InvalidArgument.
+  // `key` is a user key without its timestamp, and is copied. `value` may be null if only existence
+  // matters. `merger` decides if the operands found so far are enough; if it is null, an operand
+  // ends the search with InvalidArgument.
   PointLookup(const Slice& key, SequenceNumber snapshot, PinnableSlice* value,
               const MergeCaller* merger = nullptr, const ReadTimestamp& as_of = {})
       : snapshot_(snapshot),
@@ -151,8 +152,8 @@ class PointLookup {
     operands_->Add(value, nullptr);
     return true;
   }
-  // Like TakeOperand for several consecutive operands. Returns false if not all of them can be
-  // taken.
+  // Like TakeOperand for several consecutive operands, of which the oldest has that trailer.
+  // Returns false, and takes none, if a tombstone covers some of them. Requires TakesAllOperands().
   bool TakeOperands(uint64_t oldest_trailer, std::span<const Slice> values) {
     if (UnpackSequence(oldest_trailer) < covering_seq_) return false;
     found_seq_ = UnpackSequence(oldest_trailer);

@@ -15,12 +15,13 @@ enum class PrefixAnswer {
   kThrew,  // nothing is known of the key
 };
 
-// Sets *prefix, if the answer is kPrefix, to the key's prefix, which points into the key or to
-// memory of the extractor.
-inline PrefixAnswer AskPrefix(const SliceTransform& extractor, const Slice& key, Slice* prefix) {
+// Asks for the prefix of a user key without its timestamp. If the answer is kPrefix, sets *prefix
+// to the key's prefix, which points into the key or to memory of the extractor.
+inline PrefixAnswer AskPrefix(const SliceTransform& extractor, const Slice& bare_key,
+                              Slice* prefix) {
   try {
-    if (!extractor.InDomain(key)) return PrefixAnswer::kNone;
-    *prefix = extractor.Transform(key);
+    if (!extractor.InDomain(bare_key)) return PrefixAnswer::kNone;
+    *prefix = extractor.Transform(bare_key);
     return PrefixAnswer::kPrefix;
   } catch (...) {
     return PrefixAnswer::kThrew;

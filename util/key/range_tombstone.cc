@@ -383,7 +383,8 @@ void TombstoneSet::SetTimestampLimit(const TimestampLimit& limit) {
 }
 
 // Merges the smaller half of the lists, so that each tombstone is merged O(log n) times altogether.
-// Everything that may find no memory comes first, so that lists and positions stay a pair.
+// Everything that may find no memory is made in local variables, and stored once it exists, so that
+// lists_ and known_->positions always have one length.
 void TombstoneSet::MergeSmallLists() {
   auto lists = lists_;
   std::sort(lists.begin(), lists.end(), [](const auto& a, const auto& b) {

@@ -47,11 +47,11 @@ struct TimestampLimit {
 // a tombstone is in O(log n) nodes, however many others it overlaps, and a reader searches the
 // nodes above one fragment.
 //
-// Thread safety: immutable; may be shared between threads. Cost: building takes O(n log n)
-// comparisons and steps; space for the bounds, and where tombstones overlap O(log n) numbers of
-// four bytes each. A look-up takes O(log n) comparisons, and one at an old snapshot O(log^2 n)
-// steps more. (If timestamps do not ascend with the sequence numbers, it may take a step for each
-// tombstone.)
+// Keys and bounds are user keys without timestamps. Thread safety: immutable; may be shared between
+// threads. Cost: building takes O(n log n) comparisons and steps; space for the bounds, and where
+// tombstones overlap O(log n) numbers of four bytes each. A look-up takes O(log n) comparisons, and
+// one at an old snapshot O(log^2 n) steps more. (If timestamps do not ascend with the sequence
+// numbers, it may take a step for each tombstone.)
 class FragmentedTombstones {
  public:
   // A tombstone whose slices live as long as the FragmentedTombstones.
@@ -74,6 +74,7 @@ class FragmentedTombstones {
   };
 
   // Build a set. Tombstones may come in any order and overlap. Slices need not outlive the call.
+  // Throw std::bad_alloc, and what the comparator throws.
   static std::shared_ptr<const FragmentedTombstones> Build(std::vector<Tombstone> input,
                                                            const InternalKeyComparator& comparator);
   static std::shared_ptr<const FragmentedTombstones> Build(std::span<const RangeTombstone> input,
@@ -105,7 +106,8 @@ class FragmentedTombstones {
   [[nodiscard]] size_t MemoryUsage() const;
 
   // Returns the largest sequence number <= snapshot of a tombstone within the limit that covers the
-  // key; 0 if none. Sets *timestamp, if not null, to that tombstone's.
+  // key; 0 if none. Sets *timestamp, if not null, to that tombstone's, and leaves it if there is
+  // none.
   [[nodiscard]] SequenceNumber MaxCoveringSeq(const Slice& key, SequenceNumber snapshot,
                                               const TimestampLimit& limit = {},
                                               Slice* timestamp = nullptr) const;
@@ -183,15 +185,16 @@ class FragmentedTombstones {
 // direction, cost one or two comparisons. Many small lists are merged as they are added, so that a
 // jump costs no more with a thousand files than with a few.
 //
-// Thread safety: none; one per iterator. Cost: an empty set is small and allocates nothing.
+// Keys and bounds are user keys without timestamps. Thread safety: none; one per iterator. Cost: an
+// empty set is small and allocates nothing.
 class TombstoneSet {
  public:
   explicit TombstoneSet(const InternalKeyComparator& comparator) : comparator_(comparator) {}
   TombstoneSet(const TombstoneSet&) = delete;
   TombstoneSet& operator=(const TombstoneSet&) = delete;
 
-  // Adds tombstones, clipped to [lower, upper) of user keys; a null bound is no bound. Bounds need
-  // not outlive the call. A null list adds nothing.
+  // Adds tombstones, clipped to [lower, upper); a null bound is no bound. Bounds need not outlive
+  // the call. A null list adds nothing.
   void Add(std::shared_ptr<const FragmentedTombstones> tombstones, const Slice* lower = nullptr,
            const Slice* upper = nullptr);
   void Clear();

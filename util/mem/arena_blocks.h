@@ -39,9 +39,11 @@ class ArenaBlocks {
   // Makes future blocks at least this large (rounded to a power of two), beyond max_block_bytes if
   // needed.
   void GrowTo(size_t bytes);
-  // Returns the next block to carve pieces from: next_block_bytes() large, aligned to 64.
+  // Returns the next block to carve pieces from: next_block_bytes() large, aligned to 64. Throws
+  // std::bad_alloc.
   Block AddBlock();
   // Returns a block for one piece that would waste too much of a common block, aligned to 4096.
+  // Throws std::bad_alloc.
   char* AddDedicated(size_t bytes);
   [[nodiscard]] size_t next_block_bytes() const { return next_block_bytes_; }
   // Pieces above this size get a block of their own.

@@ -55,7 +55,7 @@ class Histogram {
   double Average() const;
   double StandardDeviation() const;
 
-  // Fills in the public summary.
+  // Sets all members of the public summary.
   void FillData(HistogramData* data) const;
 
   // Returns a summary, percentiles and a bar chart of the filled buckets; ends in a newline.

@@ -48,7 +48,7 @@ struct alignas(kCountersAlignment) StatisticsShare {
     into->Add(value);
     return true;
   }
-  // Makes the histogram, and adds its first value.
+  // Makes the histogram, and adds its first value. Returns false if there was no memory.
   bool AddFirst(uint32_t histogram, uint64_t value);
 
   // Sets all counts to zero.

@@ -51,11 +51,12 @@ class OrderedPipeline {
   OrderedPipeline& operator=(const OrderedPipeline&) = delete;
 
   // Waits until the next place is free, its last item being finished, and there is room for
-  // `weight`.
+  // `weight`. Sets *place to it, and returns the first error of the stages so far, after which the
+  // owner need not go on.
   Status Wait(uint64_t weight, size_t* place) VARVE_EXCLUDES(mu_);
-  // Pushes the item in that place.
+  // Pushes the item in the place that the last Wait has set.
   void Push(uint64_t weight) VARVE_EXCLUDES(mu_);
-  // Waits until every item is finished.
+  // Waits until every item is finished, and returns the first error of the stages.
   Status Drain() VARVE_EXCLUDES(mu_);
   // Ends the threads. Returns their processor time in microseconds. Requires a preceding Drain.
   uint64_t Stop() VARVE_EXCLUDES(mu_);

@@ -26,6 +26,7 @@ class ThreadSlots {
   ThreadSlots& operator=(const ThreadSlots&) = delete;
 
   // Exchange the calling thread's cell: acquire on the old value, release on the new.
+  // CompareExchange does so only if the cell has `expected`, and returns true then.
   void* Exchange(void* desired);
   bool CompareExchange(void* expected, void* desired);
   // Empties every thread's cell and releases what was there. Pointers that threads store meanwhile

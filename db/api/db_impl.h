@@ -287,8 +287,8 @@ class DbImpl final : public DB, public TransactionHost, public CopyHost, public 
   Status CheckNotForked() const { return engine_->lifecycle.CheckNotForked(); }
   // Returns a snapshot of the newest visible state, or null if the database is closed, memory is
   // out, or the caller would wait for itself (HoldsIngestionsUp). Its GetTimestamp returns
-  // `timestamp`; UINT64_MAX: it has none. With `holds_evidence` compactions keep evidence of each
-  // later change, for the conflict checks of transactions.
+  // `timestamp`; UINT64_MAX: it has none. If `holds_evidence`, compactions keep evidence of each
+  // later change until the snapshot is released, for the conflict checks of transactions.
   const Snapshot* TakeSnapshot(uint64_t timestamp, bool holds_evidence);
   // True if the thread runs in a callback that an ingestion may wait for, and so cannot wait for
   // one.
@@ -296,16 +296,21 @@ class DbImpl final : public DB, public TransactionHost, public CopyHost, public 
   // Does WaitForCompact without its Close.
   Status WaitForWork(const WaitForCompactOptions& options);
   // Checks, for the call `name`, that a deletion of ranges may be written to the family and
-  // flushed. Sets *family, which is null after an error of the handle.
+  // flushed. Sets *family; null: the database cannot be written to, or the handle is wrong.
+  // NotSupported: the database is read-only, or the family has timestamps. InvalidArgument: the
+  // handle is null or another database's. ColumnFamilyDropped: the family was dropped. Busy: the
+  // call comes from a callback of a flush or a compaction, and would wait for it. Otherwise the
+  // error of CheckOpen.
   Status CheckRemoval(const char* name, ColumnFamilyHandle* handle, ColumnFamily** family);
-  // Writes the deletions of `batch`; returns OK when they are durable, and in a table.
+  // Writes the deletions of `batch`, and returns OK when they are durable, and in a table.
   Status WriteRemoval(ColumnFamilyHandle* handle, WriteBatch* batch);
   // Writes the changed options to the OPTIONS file. The message of an error says that they are in
   // force all the same.
   Status ChangedOptionsKept();
   // Returns InvalidArgument if the options name a snapshot that this database does not hold.
   Status CheckReadOptions(const ReadOptions& options) const;
-  // Appends the family of each handle to *families; stops at the first wrong handle.
+  // Sets *families to the family of each handle. Requires that *families is empty. InvalidArgument:
+  // a handle is null or another database's; *families has those before it.
   Status ResolveAll(const std::vector<ColumnFamilyHandle*>& handles,
                     std::vector<ColumnFamily*>* families) const;
   // The inputs and outputs of MultiGet, n of each; all are the caller's. `timestamps` may be null.
@@ -319,7 +324,8 @@ class DbImpl final : public DB, public TransactionHost, public CopyHost, public 
     ValueForm* forms = nullptr;
   };
   // Writes one update without a batch: its key and value are copied from the caller's memory into
-  // the log and the memtable. `ts`, unless null, is appended to the key.
+  // the log and the memtable. `key` is a user key without its timestamp; `ts`, unless null, is the
+  // timestamp. For a range deletion, `key` and `value` are its bounds.
   Status WriteOne(const WriteOptions& options, ColumnFamilyHandle* handle, ValueType type,
                   const Slice& key, const Slice& value, const Slice* ts = nullptr);
   // Checks a write, waits until writes are admitted, and commits it.
@@ -338,13 +344,15 @@ class DbImpl final : public DB, public TransactionHost, public CopyHost, public 
   // Checks that the prepared updates of `prepared`, and the further ones that come with the commit,
   // can be inserted.
   Status CheckPrepared(const PreparedTransaction& prepared, const WriteBatch& updates,
-                       const WriteOptions& options) const;
-  // Sets *any to true if keys of the prepared transaction have timestamps, and then *stamped to a
-  // copy of its updates in which all of them are `timestamp`. InvalidArgument if that is empty.
-  Status StampPrepared(const PreparedTransaction& prepared, const Slice& timestamp,
-                       WriteBatch* stamped, bool* any) const;
+                      const WriteOptions& options) const;
+  // Sets *any: true if keys of the prepared transaction have timestamps. Then sets *stamped to a
+  // copy of its updates in which all timestamps are `timestamp`; leaves *stamped otherwise.
+  // InvalidArgument: *any is true, and `timestamp` is empty or has another size than keys want.
+  Status StampPrepared(const PreparedTransaction& prepared, const Slice& timestamp, WriteBatch* stamped,
+                      bool* any) const;
   // Searches the super-version for the key of *lookup, merges its operands, reads its blob, and
-  // counts the read in the statistics. `value` is the one that the lookup was made with.
+  // counts the read in the statistics. Requires that `value` is not null, and the one that the
+  // lookup was made with. NotFound: there is no value.
   Status GetOne(const ReadOptions& options, const SuperVersion& super_version, PointLookup* lookup,
                 PinnableSlice* value) const;
   // Do MultiGet for keys of one family, and for keys of a family each.
@@ -362,8 +370,9 @@ class DbImpl final : public DB, public TransactionHost, public CopyHost, public 
   // it shows the same state. May wait for running insertions.
   SequenceNumber StableReadSequence(const ReadOptions& options,
                                     const SuperVersion& super_version) const;
-  // Sets the super-version of each family in *pinned, to be released with Unref, and returns a
-  // sequence number at which all of them show the same moment. Requires that none is set yet.
+  // Requires that *pinned maps each family that is to be read to null. Sets their super-versions,
+  // which the caller must release with Unref, and returns a sequence number at which all of them
+  // show the same moment.
   SequenceNumber PinOneMoment(const ReadOptions& options,
                               std::map<ColumnFamily*, SuperVersion*>* pinned);
   // Does PinOneMoment for a database that follows another process, where it needs no snapshot.

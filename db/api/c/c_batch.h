@@ -36,7 +36,8 @@ rocksdb_writebatch_wi_t* NewIndexedBatchHandle(WriteBatchWithIndex* batch, Batch
 // Thrown by Pieces if they, or their sizes, are null.
 struct NullPieces {};
 
-// Adds an update; a failure is kept and makes rocksdb_write fail.
+// Adds an update by `add`, which gets the C++ batch and returns a Status. A failure is kept in the
+// batch, and makes rocksdb_write fail. Does nothing for a null batch.
 template <typename Batch, typename AddUpdate>
 void Add(Batch* batch, AddUpdate add) noexcept {
   if (batch == nullptr) return;
@@ -83,7 +84,8 @@ void Clear(Batch* batch) noexcept {
   batch->failure = BatchFailure();
 }
 
-// Like the function above, in a column family, which must be given.
+// Does what Add does, for an update of a column family: `add` gets the batch and the C++ family. A
+// null `family` is an error that is kept.
 template <typename Batch, typename AddUpdate>
 void AddIn(Batch* batch, rocksdb_column_family_handle_t* family, AddUpdate add) noexcept {
   Add(batch,

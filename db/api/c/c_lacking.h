@@ -50,7 +50,9 @@ class LackingOptions {
     }
   }
 
-  // Returns NotSupported or InvalidArgument for the first option that would change a result.
+  // Returns OK, or the error of one option, which it names. InvalidArgument: a setter got a null
+  // handle (NoteHandle). NotSupported: the option was set by Refuse, or to another value than its
+  // default, and ignoring that could change a result.
   Status Check() const;
 
  private:

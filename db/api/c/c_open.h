@@ -21,6 +21,9 @@ struct FamilyArguments {
   rocksdb_column_family_handle_t** handles;
 };
 
+// Opens a database by `open`, which gets the C++ options, the name, and the handle whose `rep` it
+// sets. Returns the handle, which the caller owns; null: *errptr has the error. `call` is the name
+// of the C function, for messages.
 template <typename Open>
 rocksdb_t* OpenDefault(const rocksdb_options_t* options, const char* name, char** errptr, Open open,
                        const char* call = __builtin_FUNCTION()) {
@@ -37,7 +40,9 @@ rocksdb_t* OpenDefault(const rocksdb_options_t* options, const char* name, char*
   return Run(errptr, checked, call) ? db.release() : nullptr;
 }
 
-// Converts the arrays, and keeps in `kept` what the families' options use.
+// Appends the C++ descriptors of the families, and keeps in `kept` what their options use.
+// InvalidArgument: `count` is negative, or an array or an element of it is null. Otherwise the
+// error of an option that CheckLacking refuses.
 inline Status ToDescriptors(const FamilyArguments& families,
                             std::vector<ColumnFamilyDescriptor>* descriptors, Kept* kept) {
   if (families.count < 0) return Status::InvalidArgument("C API: negative number of families");
@@ -57,7 +62,9 @@ inline Status ToDescriptors(const FamilyArguments& families,
   return Status::OK();
 }
 
-// Allocates handles for the results of `open` before it runs, so that nothing can fail after it.
+// Opens a database by `open`, which also gets the descriptors of the families and a vector for
+// their C++ handles. Sets families.handles only if the database was opened. The handles of C are
+// allocated before `open` runs, so that nothing can fail after it.
 template <typename Open>
 rocksdb_t* OpenFamilies(const rocksdb_options_t* options, const char* name,
                         const FamilyArguments& families, char** errptr, Open open,

@@ -16,8 +16,8 @@
 
 namespace varve::c {
 
-template <typename View>
 // Maps an opaque type to the C++ type that it stands for.
+template <typename View>
 struct Viewed;
 
 #define VARVE_C_VIEW(view, type) \
@@ -42,6 +42,8 @@ VARVE_C_VIEW(rocksdb_blob_file_garbage_info_t, BlobFileGarbageInfo);
 
 #undef VARVE_C_VIEW
 
+// Look returns the C++ object behind a pointer of C, and Show the pointer of C to an object. Null
+// stays null; nothing is owned.
 template <typename View>
 const typename Viewed<View>::Type* Look(const View* view) {
   return reinterpret_cast<const typename Viewed<View>::Type*>(view);

@@ -43,7 +43,9 @@ struct DeletedRange;
 // calls on the caller's thread. It is implemented in compaction_work.cc, compaction_run.cc,
 // manual_compaction.cc and whole_files.cc.
 //
-// Thread safety: as annotated; the mutex is released while a plan is executed.
+// Thread safety: as annotated. The mutex is released while a plan is executed, or waited for: by
+// RunAutomatic, OpenTombstones, RunPlan and its steps Execute and Install, WalkLevels, MoveLevel,
+// MoveWhatIsDue, AwaitPlan and RunStep.
 class CompactionWork final : public CompactionScheduler {
  public:
   // Everything that compactions use; must outlive them.
@@ -106,8 +108,9 @@ class CompactionWork final : public CompactionScheduler {
   // between two of its plans does not count.
   int Working() const VARVE_REQUIRES(kDbMutex) { return running_ + manual_working_; }
 
-  // --- Calls of the API, which compact on the caller's thread. CheckRange returns the error with
-  // which CompactRange would be refused, or OK, and changes nothing.
+  // --- Calls of the API, which compact on the caller's thread. Bounds of ranges are user keys
+  // without timestamps; null is no bound. A caller keeps the family alive. CheckRange returns the
+  // error with which CompactRange would be refused, or OK, and changes nothing.
   Status CheckRange(ColumnFamily* family, const CompactRangeOptions& options, const Slice* begin,
                     const Slice* end) VARVE_EXCLUDES(kDbMutex);
   Status CompactRange(ColumnFamily* family, const CompactRangeOptions& options, const Slice* begin,
@@ -115,14 +118,17 @@ class CompactionWork final : public CompactionScheduler {
   // Rewrites the family without versions that are newer than the timestamp. Requires that there are
   // no concurrent writes to it.
   Status TrimHistory(ColumnFamily* family, const std::string& trim_ts) VARVE_EXCLUDES(kDbMutex);
-  // Compacts the named tables to a level in one plan. A negative `path_id` means the path of that
-  // level. The paths of the outputs are appended to *output_names; it and `info` may be null.
+  // Compacts the named tables to a level in one plan, which must not conflict with a running one. A
+  // negative `path_id` means the path of that level. `output_names` and `info` may be null. Appends
+  // the paths of the outputs to *output_names if the call succeeds. Sets *info once a plan has run,
+  // also if it has failed. Errors: those of PickCompactFiles, of ManualObstacle and of the run.
   Status CompactFiles(ColumnFamily* family, const CompactionOptions& options,
                       const std::vector<std::string>& names, int output_level, int path_id,
                       std::vector<std::string>* output_names, CompactionJobInfo* info)
       VARVE_EXCLUDES(kDbMutex);
-  // Deletes the files that are completely within one of the ranges, without writing tombstones,
-  // even if snapshots see them.
+  // Deletes the files below L0 that are completely within one of the `n` ranges and share no key
+  // with files that stay, without writing tombstones, even if snapshots see their entries.
+  // `include_end`: the limit of a range belongs to it. Files that are being compacted stay.
   Status DeleteFilesInRanges(ColumnFamily* family, const RangePtr* ranges, size_t n,
                              bool include_end) VARVE_EXCLUDES(kDbMutex);
   // Deletes, without reading them, the files that are completely within a deleted range and have
@@ -130,10 +136,12 @@ class CompactionWork final : public CompactionScheduler {
   // are in tables. Does nothing if an older snapshot exists.
   Status DropDeleted(ColumnFamily* family, const DeletedRange& range, SequenceNumber deleted_at)
       VARVE_EXCLUDES(kDbMutex);
-  // Moves all tables of L0, which must not overlap each other, to an empty level without rewriting
-  // them.
+  // Moves all tables of L0 to `target_level` without rewriting them. InvalidArgument, with nothing
+  // moved: there is no such level below L0, that level or one above it has files, or tables of L0
+  // overlap or are being compacted.
   Status PromoteL0(ColumnFamily* family, int target_level) VARVE_EXCLUDES(kDbMutex);
-  // Marks the files of the range for compaction, and returns without waiting.
+  // Marks the files that overlap the range, except those of the last level, for compaction, and
+  // returns without waiting. ColumnFamilyDropped: the family was dropped.
   Status SuggestRange(ColumnFamily* family, const Slice* begin, const Slice* end)
       VARVE_EXCLUDES(kDbMutex);
   // DisableManual cancels manual compactions, waits until the last has ended, and makes new ones
@@ -173,8 +181,9 @@ class CompactionWork final : public CompactionScheduler {
     std::shared_ptr<const ColumnFamilyOptions> options;
     const std::vector<const CompactionPlan*>& running;
   };
-  // Makes a plan, which is valid until the mutex is released. Leaves *plan null if there is nothing
-  // to do or, with *conflict set to true, if a running plan conflicts. May be called repeatedly.
+  // Makes a plan, which is valid until the mutex is released. Requires that *plan is null and
+  // *conflict false. Leaves *plan null if there is nothing to do; if a running plan conflicts, also
+  // sets *conflict to true. May be called repeatedly.
   using Planner = std::function<Status(const PlanningView& view,
                                        std::unique_ptr<CompactionPlan>* plan, bool* conflict)>;
   // A participant that changes the family's tree.
@@ -194,8 +203,8 @@ class CompactionWork final : public CompactionScheduler {
   // Returns true if TreeAdmission lets a job plan for the family now.
   bool MayPlanFor(const ColumnFamily& family) const VARVE_REQUIRES(kDbMutex);
   // Removes and returns the first family in the queue for which a compaction may be planned before
-  // the mutex is released, with *slot set to the slot that its limiter grants. Returns null if
-  // there is none.
+  // the mutex is released, with *slot set to the slot that its limiter grants. Returns null, with
+  // *slot free, if there is none. Requires that *slot is free.
   std::shared_ptr<ColumnFamily> TakeRunnable(TaskSlot* slot) VARVE_REQUIRES(kDbMutex);
   // Runs one automatic job, on a thread of the Env.
   void BackgroundCompaction() VARVE_EXCLUDES(kDbMutex);
@@ -211,7 +220,7 @@ class CompactionWork final : public CompactionScheduler {
   // it while it works.
   Status RunPlan(Participant* participant, std::unique_ptr<CompactionPlan> plan,
                  const RunControl& control, CompactionResult* result) VARVE_REQUIRES(kDbMutex);
-  // The steps of RunPlan, in this order.
+  // Do the steps of RunPlan, in this order except that NoteForCalls precedes Install.
   Status Execute(ColumnFamily* family, const CompactionPlan& plan, const RunControl& control,
                  int job_id, CompactionResult* result) VARVE_REQUIRES(kDbMutex);
   Status Install(ColumnFamily* family, const CompactionPlan& plan, const CompactionResult& result)
@@ -227,7 +236,7 @@ class CompactionWork final : public CompactionScheduler {
   void NoteSuccess(ColumnFamily* family, const CompactionPlan& plan) VARVE_REQUIRES(kDbMutex);
   void NoteFailure(ColumnFamily* family, const CompactionPlan& plan) VARVE_REQUIRES(kDbMutex);
   void NoteEndOfJob() VARVE_REQUIRES(kDbMutex);
-  // Postpones a plan for which there is no space. Returns CompactionTooLarge.
+  // Postpones a plan for which there is no space, and returns CompactionTooLarge, which says so.
   Status PutOff(ColumnFamily* family, const CompactionPlan& plan) VARVE_REQUIRES(kDbMutex);
   // Recomputes the shape of the family and queues it, so that automatic compactions take over the
   // files of a call that has ended early. Does not throw.
@@ -250,15 +259,17 @@ class CompactionWork final : public CompactionScheduler {
       VARVE_REQUIRES(kDbMutex);
   // Moves down files that an automatic compaction would only move.
   Status MoveWhatIsDue(const ManualCall& call, Participant* participant) VARVE_REQUIRES(kDbMutex);
-  // Waits until the participant may plan and no running plan conflicts, and sets *plan, to null if
-  // there is nothing to do.
+  // Waits until the participant may plan and no running plan conflicts. Requires that *plan is
+  // null; sets it unless there is nothing to do. Errors: that of ManualObstacle, of the planner, or
+  // Busy if the wait would be for work of this thread.
   Status AwaitPlan(Participant* participant, const RunControl& control,
                    TreeAdmission::Extent extent, const Planner& planner,
                    std::unique_ptr<CompactionPlan>* plan) VARVE_REQUIRES(kDbMutex);
   // Waits for a plan, and executes it. Sets *ran to whether there was one.
   Status RunStep(Participant* participant, const Planner& planner, const RunControl& control,
                  CompactionResult* result, bool* ran) VARVE_REQUIRES(kDbMutex);
-  // Runs one step without waiting for other plans; a conflict is an error.
+  // Runs one step without waiting for other plans. Busy: the participant may not plan now. A
+  // conflict of plans is the planner's error.
   Status RunAtOnce(ColumnFamily* family, const Planner& planner, const RunControl& control)
       VARVE_EXCLUDES(kDbMutex);
   // Returns the options of a manual compaction's run, with the user's cancellation flag unless it

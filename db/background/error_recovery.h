@@ -46,7 +46,9 @@ class ErrorRecovery final : public RecoveryStarter {
   // work again and compactions are tried again, Busy if another attempt is in progress, or else the
   // error that remains. Takes the commit path.
   Status Resume() VARVE_EXCLUDES(kDbMutex);
-  // Starts the thread that makes automatic attempts, unless it runs.
+  // Starts the thread that makes automatic attempts, unless it runs. May release the mutex, while
+  // the thread of an earlier error ends. Without a thread there are no attempts until the next
+  // error.
   void StartRetrying() override VARVE_REQUIRES(kDbMutex);
   // Makes the next attempt due at once.
   void Hurry() override VARVE_REQUIRES(kDbMutex);
@@ -58,14 +60,15 @@ class ErrorRecovery final : public RecoveryStarter {
   void RetryLoop() VARVE_EXCLUDES(kDbMutex);
   // Makes one attempt, or returns Busy if another is in progress. `asked` is true for DB::Resume.
   Status TryOnce(bool asked) VARVE_EXCLUDES(kDbMutex);
-  // Handles the end of an attempt, and returns OK or the error that remains. Sets *over to whether
-  // listeners must be notified of the result.
+  // Handles the end of an attempt, and returns OK or the error that remains. Sets *over: true if
+  // listeners must be notified of the result, false if later compactions show it.
   Status Conclude(ErrorState::Severity attempted, const Status& attempt, bool* over)
       VARVE_REQUIRES(kDbMutex);
   // Starts a new log if the current one failed, flushes all memtables, proves that the MANIFEST is
   // writable, and then lifts the error.
   Status Attempt(ErrorState::Severity severity) VARVE_EXCLUDES(kDbMutex);
-  // Switches the memtables, and the current log if it must not be used further.
+  // Switches the memtables, and the current log if it must not be used further. Appends all
+  // families to *families, which keeps them alive for the flush.
   Status SwitchAll(std::vector<std::shared_ptr<ColumnFamily>>* families) VARVE_EXCLUDES(kDbMutex);
   // Sleeps until the pause is over, Hurry is called, or the database is being closed.
   void AwaitNextAttempt() VARVE_REQUIRES(kDbMutex);

@@ -35,7 +35,8 @@ std::vector<ColumnFamily*> FlushWork::FullFamilies(FlushReason* reason) {
     full.push_back(family.get());
     if (by_size) *reason = FlushReason::kWriteBufferFull;
   }
-  // Flushing a full memtable also releases logs and memory, so it comes first.
+  // Flushing a full memtable also releases logs and memory, so the other two rules are asked only
+  // if no memtable is full.
   if (full.empty()) full = FamiliesOverLogLimit(reason);
   if (full.empty()) full = FamiliesOverMemoryLimit(reason);
   return full;

@@ -90,22 +90,26 @@ class FlushRunner {
   // pick them again; the same holds, with status OK, if an older flush of a family has failed.
   Status Run(const FlushJob& job, Extent extent) VARVE_REQUIRES(kDbMutex);
   // Adds edits that set the log number of families without data in memory to the current log.
+  // Requires that *edits is empty. *changes gets pointers to elements of *edits, which must not
+  // move until they are written.
   void AddEmptyFamilies(std::vector<VersionEdit>* edits, std::vector<FamilyEdit>* changes) const
       VARVE_REQUIRES(kDbMutex);
 
  private:
-  // Picks memtables of each family, and prepares their flushes. After an error, everything that was
-  // picked is in `flushes`.
+  // Picks memtables of each family, and prepares their flushes. Requires that *flushes is empty;
+  // after an error it has everything that was picked.
   Status PickAll(const FlushJob& job, Extent extent, std::vector<FamilyFlush>* flushes)
       VARVE_REQUIRES(kDbMutex);
-  // Picks memtables of one family, oldest first. Returns false if there are no unpicked ones.
+  // Appends unpicked memtables of one family, oldest first, to input->memtables, and marks them as
+  // picked. Returns false if there are none.
   bool Pick(ColumnFamily* family, Extent extent, FlushInput* input) VARVE_REQUIRES(kDbMutex);
   // Makes the memtables of a failed job available to other jobs.
   void Unpick(const FamilyFlush& flush) VARVE_REQUIRES(kDbMutex);
   // Returns the pace of the job, which depends on the memtables that are written to while it runs.
   FlushPace PaceOf(std::vector<FamilyFlush>* flushes) const;
-  // Writes the picked memtables to tables, and installs these. Sets *in_order to false, and
-  // installs nothing, if an older flush has failed.
+  // Writes the picked memtables to tables, and installs these. Sets *in_order to true before the
+  // installation. If an older flush has failed, sets it to false, installs nothing and returns OK.
+  // After another error *in_order is as before, or true.
   Status RunPicked(const FlushJob& job, std::vector<FamilyFlush>* flushes, bool* in_order)
       VARVE_REQUIRES(kDbMutex);
   // Waits until the older memtables of each family are installed (invariant 2). Returns false if

@@ -71,8 +71,9 @@ class FlushWork final : public WriteBufferUser,
   // Sets the object that is notified after each job; null: none.
   void set_pressure(const WorkPressure* pressure) { pressure_ = pressure; }
 
-  // Starts a new log, and makes the non-empty active memtables of the families immutable. Requires
-  // that the caller holds the commit path exclusively. Releases the mutex while files are created.
+  // Starts a new log, unless the current one is empty, and makes the non-empty active memtables of
+  // the families immutable; does nothing if all are empty. Requires that the caller holds the
+  // commit path exclusively. Releases the mutex while files are created and listeners are called.
   Status SwitchMemTables(const std::vector<ColumnFamily*>& families) VARVE_REQUIRES(kDbMutex);
   // Requests a flush of the families' immutables; with atomic_flush, of all families together.
   void Request(const std::vector<ColumnFamily*>& families, FlushReason reason)
@@ -109,8 +110,9 @@ class FlushWork final : public WriteBufferUser,
   // Returns true if a flush of the family would make writes stall, and running work will change
   // that. Otherwise there is nothing to wait for.
   bool WouldStall(const ColumnFamily& family) const override VARVE_REQUIRES(kDbMutex);
-  // Waits while WouldStall is true for any of the families, which the caller keeps alive. Busy: it
-  // would wait for work that has called it back.
+  // Waits while WouldStall is true for any of the families, which the caller keeps alive. OK also
+  // if the wait was ended by a background error or by the shutdown. Busy: the call comes from a
+  // callback of a flush or a compaction, and would wait for it.
   Status WaitForRoom(const std::vector<ColumnFamily*>& families) VARVE_EXCLUDES(kDbMutex);
 
   // Implements DB::Flush: switches memtables, requests flushes, and waits if options.wait is set.
@@ -127,12 +129,13 @@ class FlushWork final : public WriteBufferUser,
   // Flushes everything in memory for Close, on this thread, as the Env's threads may be busy, or
   // wait for this one. Takes the commit path.
   Status FlushAllHere(FlushReason reason) VARVE_EXCLUDES(kDbMutex);
-  // Called by Close if a log is stamped (db/engine/new_logs.h): flushes everything in memory, and
-  // begins an empty log that is not stamped, so that the others become obsolete, except those with
-  // undecided transactions. Requires that there are no more writes.
+  // Called by Close: if a log is stamped (db/engine/new_logs.h), and no prepared transaction is
+  // undecided, flushes everything in memory, and begins an empty log that is not stamped, so that
+  // the others become obsolete. Does nothing otherwise. Requires that there are no more writes.
   Status LeaveStampedLogs() VARVE_EXCLUDES(kDbMutex);
   // Flushes all immutable memtables of the families on this thread, after running flushes have
-  // ended; atomically if `together` is set, or the options or the reason require that.
+  // ended; atomically if `together` is set, or the options or the reason require that. Releases the
+  // mutex meanwhile.
   Status FlushNow(const std::vector<std::shared_ptr<ColumnFamily>>& families, FlushReason reason,
                   bool together = false) VARVE_REQUIRES(kDbMutex);
 
@@ -142,7 +145,7 @@ class FlushWork final : public WriteBufferUser,
     uint64_t memtable = 0;
   };
   // Returns when all of these are in tables. Flushes them on this thread, except those that another
-  // job has picked. Works while background work is paused.
+  // job has picked. Works while background work is paused. Releases the mutex meanwhile.
   Status FlushFrozen(const std::vector<Frozen>& frozen, FlushReason reason)
       VARVE_REQUIRES(kDbMutex);
 
@@ -187,10 +190,11 @@ class FlushWork final : public WriteBufferUser,
   // Returns true if the log exceeds the limit and no family has data in memory, so that a new log
   // is sufficient.
   bool OnlyLogIsFull() const VARVE_REQUIRES(kDbMutex);
-  // Requires, like LeaveLog, that the caller blocks writers.
+  // Does what LeaveLog does; an empty current log stays.
   Status LeaveFullLog() VARVE_REQUIRES(kDbMutex) { return LeaveLog(/*force=*/false); }
-  // Begins a new log, after which no family needs the old ones. Requires that no family has data in
-  // memory. `force` has the meaning that it has in NewLogs::Start.
+  // Begins a new log, and sets the log numbers of all families to it, after which no family needs
+  // the old ones. Requires that no family has data in memory, and that the caller blocks writers.
+  // `force` is passed on to NewLogs::Start. Releases the mutex while it syncs and writes.
   Status LeaveLog(bool force) VARVE_REQUIRES(kDbMutex);
   std::vector<ColumnFamily*> FamiliesOverMemoryLimit(FlushReason* reason) VARVE_REQUIRES(kDbMutex);
   // Returns the bytes of all logs above which the families with the oldest data are flushed.

@@ -49,8 +49,9 @@ class OptionsKeeper {
   // file. Called by Close; no change may follow. Returns the status of the write.
   Status Stop() VARVE_EXCLUDES(kDbMutex);
 
-  // Called by the timer, under the DB mutex. Schedules the job if it is due. Returns the
-  // microseconds until the next call, or UINT64_MAX if none is needed before the timer is woken.
+  // Schedules the job if it is due at `now`, in monotonic microseconds. Requires that the caller,
+  // the timer, holds the DB mutex. Returns the microseconds until the next call, or UINT64_MAX if
+  // none is needed before the timer is woken.
   uint64_t HandOut(uint64_t now);
 
   // Returns the number of the current file, or 0 if none was written.

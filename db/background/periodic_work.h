@@ -58,8 +58,9 @@ class PeriodicWork final : public JobTimer, private SharedTimer::Client {
   // Called by the timer. Does the work that is due, and returns the microseconds until the next
   // call.
   uint64_t OnTime() noexcept override VARVE_EXCLUDES(kDbMutex);
-  // Returns true if `period` microseconds have passed since *last, and sets *last to now; otherwise
-  // limits *wait to the remaining time. A period of 0 means never.
+  // Returns true if `period` microseconds have passed since *last, and sets *last to `now` then.
+  // Lowers *wait to the microseconds until the next time. A period of 0 means never: nothing is
+  // changed.
   static bool Due(uint64_t now, uint64_t period, uint64_t* last, uint64_t* wait);
   // Writes the statistics into the LOG.
   void TellStatistics() VARVE_EXCLUDES(kDbMutex);

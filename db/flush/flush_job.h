@@ -53,8 +53,9 @@ struct FlushResult {
 // Writes the table in the calling thread; must be called without locks. On success the files are
 // durable, and unknown to any version until the caller applies an edit. On an error no file is left
 // behind, and the memtables stay as they are. Entries that no reader can see are dropped by the
-// rules of compaction; tombstones stay. Errors: those of writing files, MemoryLimit, Aborted if
-// user code throws, and Corruption if the number of entries is not what the memtables counted.
+// rules of compaction; tombstones stay. After an error *result is unspecified. MemoryLimit: there
+// is no memory. Aborted: user code threw. Corruption: the number of entries is not what the
+// memtables counted, or a memtable has a damaged entry. Otherwise the errors of writing files.
 Status RunFlush(const FlushInput& input, FlushResult* result);
 
 }  // namespace varve

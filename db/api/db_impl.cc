@@ -330,7 +330,8 @@ Status DB::ListColumnFamilies(const DBOptions& db_options, const std::string& na
 DbImpl::DbImpl(std::shared_ptr<Engine> engine, std::unique_ptr<Secondary> secondary,
                bool follows_by_itself)
     : engine_(std::move(engine)), secondary_(std::move(secondary)) {
-  // The fork guard comes first, so that a child of a fork from here on finds the database marked.
+  // The fork guard comes first: in the child of any fork() from here on, it marks the database as
+  // forked, and calls are refused (Lifecycle::CheckNotForked).
   fork_guard_.Watch(&engine_->lifecycle);
   if (follows_by_itself) follower_ = std::make_unique<Follower>(engine_.get(), secondary_.get());
   DbLock lock(&engine_->state.mu);

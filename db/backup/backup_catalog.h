@@ -66,8 +66,8 @@ class BackupCatalog {
   // backup. Then no shared file may be deleted as garbage.
   bool has_unknown_files() const;
 
-  // Sets *meta to a valid backup. NotFound: there is no such backup. For an invalid backup, returns
-  // the reason.
+  // Sets *meta to a valid backup, and leaves it after an error. NotFound: there is no such backup.
+  // For an invalid backup, returns the reason (Invalid::why).
   Status Find(BackupID id, std::shared_ptr<const BackupMeta>* meta) const;
 
   // Returns the path of a file, for the file system.
@@ -77,9 +77,12 @@ class BackupCatalog {
   // Relative paths of the shared files that exist.
   using Names = std::unordered_map<std::string, bool>;
 
-  // Reads one list. An IOError says nothing about the backup; any other error makes it invalid.
+  // Reads one list, and sets *meta to its contents; without files if the list could not be parsed.
+  // An IOError says nothing about the backup; any other error makes it invalid.
   Status LoadOne(BackupID id, const Names& shared_names, BackupMeta* meta) const;
-  // Checks that the file exists, and fills in its size.
+  // Requires that path, parsed, crc32c and, if the list has it, size of *file are set. Sets
+  // file->size. Corruption: the file is missing, or has another size or checksum than the list, its
+  // name or a newer backup says. Otherwise an error of the file system.
   Status CompleteFile(const std::string& meta_name, const Names& shared_names,
                       BackupFile* file) const;
   // Lists both folders of shared files, so that not every file of every backup is asked for.

@@ -35,8 +35,11 @@ namespace varve {
 // Thread safety: none, except for `stop`; const methods may be called concurrently.
 class BackupStore {
  public:
-  // Creates, locks and loads the directory; with `read_only` it is only loaded.
-  // `options.backup_env` and `db_env` must outlive the store.
+  // Creates, locks and loads the directory; if `read_only`, only loads up to
+  // max_valid_backups_to_open backups of it. *store is null after an error. InvalidArgument: an
+  // option is out of its range. NotSupported: schema_version is above 2. NotFound: `read_only`, and
+  // the directory has no backups. Otherwise an error of the file system, also if another engine
+  // holds the lock. `options.backup_env` and `db_env` must outlive the store.
   static Status Open(const BackupEngineOptions& options, Env* db_env, bool read_only,
                      std::unique_ptr<BackupStore>* store);
   ~BackupStore();

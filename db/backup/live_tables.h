@@ -39,9 +39,10 @@ class LiveTables {
   void Begin(const std::string& db_id, const std::string& opening);
   // Adds a session that may have written tables. Ignores "" and known ones.
   void KnowSession(const std::string& session_id);
+  // Returns what is known of a table, for the caller to add to; valid until Begin.
   Facts& Of(uint64_t number) { return facts_[number]; }
-  // Sets *session_id to the session that wrote the table at `path`: a known one that produces
-  // `unique_id` (TableUniqueId; empty if it is not known), or else the one in the table's
+  // Sets *session_id to the session that wrote table `number`, which is at `path`: a known one that
+  // produces `unique_id` (TableUniqueId; empty if it is not known), or else the one in the table's
   // properties, which may be "".
   Status SessionOf(FileSystem* fs, const std::string& path, uint64_t number,
                    const std::string& unique_id, std::string* session_id);

@@ -24,9 +24,8 @@
 namespace varve {
 
 // Restores backup `id` to `db_dir`, with its logs in `wal_dir` (db_dir if it is empty).
-// `alternates` are the stores of options.alternate_dirs. Sets the number of files, the copied bytes
-// and the sequence number in *moved. Returns the errors of
-// BackupEngineReadOnlyBase::RestoreDBFromBackup.
+// `alternates` are the stores of options.alternate_dirs. Sets files, bytes_copied and sequence of
+// *moved. Returns the errors of BackupEngineReadOnlyBase::RestoreDBFromBackup.
 Status RestoreBackup(const BackupStore& store, const std::vector<const BackupStore*>& alternates,
                      const RestoreOptions& options, BackupID id, const std::string& db_dir,
                      const std::string& wal_dir, DataMoveInfo* moved);

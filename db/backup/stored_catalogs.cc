@@ -24,7 +24,8 @@ uint64_t SizeOf(const BackupFile& file) {
 }
 
 // Returns true if a plan or a backup can have an object of this name. Sets *id to the backup of a
-// private file, and to 0 for a shared one. Returns false for catalogs, which are never garbage.
+// private file, and to 0 for a shared one, as ids of backups begin at 1. Returns false for
+// catalogs, which are never garbage.
 bool IsOfStore(const std::string& name, BackupID* id) {
   const std::string meta = std::string(kMetaFolder) + "/";
   const std::string own = std::string(kPrivateFolder) + "/";

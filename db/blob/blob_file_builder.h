@@ -44,10 +44,10 @@ class BlobFileBuilder {
   // Requires that CheckOptions returned OK for the options, and that the file is empty.
   BlobFileBuilder(const BlobFileBuildOptions& options, WritableFileWriter* file);
 
-  // Appends a record with the value, and sets *reference to it. The value is stored compressed even
-  // if that is larger, as the format has one compression for all values. Requires that the value is
-  // not empty. NotSupported: the codec cannot compress the value; nothing was written, and other
-  // values may follow.
+  // Appends a record with the value and `user_key`, which includes its timestamp, and sets
+  // *reference to it. The value is stored compressed even if that is larger, as the format has one
+  // compression for all values. Requires that the value is not empty. NotSupported: the codec
+  // cannot compress the value; nothing was written, and other values may follow.
   Status Add(const Slice& user_key, const Slice& value, BlobReference* reference);
   // Appends the footer and flushes the writer. Requires that a value was added.
   Status Finish();

@@ -71,13 +71,13 @@ Status BlobRecordHeader::Decode(const Slice& bytes, BlobRecordHeader* header) {
   return Status::OK();
 }
 
-uint32_t BlobRecordHeader::BlobCrc(const Slice& key, const Slice& value) {
-  const uint32_t of_key = crc32c::Value(key.data(), key.size());
+uint32_t BlobRecordHeader::BlobCrc(const Slice& user_key, const Slice& value) {
+  const uint32_t of_key = crc32c::Value(user_key.data(), user_key.size());
   return crc32c::Mask(crc32c::Extend(of_key, value.data(), value.size()));
 }
 
-bool BlobRecordHeader::MatchesBlob(const Slice& key, const Slice& value) const {
-  return BlobCrc(key, value) == masked_blob_crc;
+bool BlobRecordHeader::MatchesBlob(const Slice& user_key, const Slice& value) const {
+  return BlobCrc(user_key, value) == masked_blob_crc;
 }
 
 void BlobFileFooter::EncodeTo(char* dst) const {

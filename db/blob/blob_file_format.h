@@ -44,10 +44,11 @@ struct BlobRecordHeader {
   void EncodeTo(char* dst) const;
   // Requires kBytes bytes. Errors: Corruption, without the file's name and the offset.
   static Status Decode(const Slice& bytes, BlobRecordHeader* header);
-  // Returns true if masked_blob_crc is the checksum of this key and this stored value.
-  [[nodiscard]] bool MatchesBlob(const Slice& key, const Slice& value) const;
-  // Returns the masked CRC-32C of the key followed by the value.
-  [[nodiscard]] static uint32_t BlobCrc(const Slice& key, const Slice& value);
+  // Returns true if masked_blob_crc is the checksum of this user key, timestamp included, and this
+  // stored value.
+  [[nodiscard]] bool MatchesBlob(const Slice& user_key, const Slice& value) const;
+  // Returns the masked CRC-32C of the user key followed by the stored value.
+  [[nodiscard]] static uint32_t BlobCrc(const Slice& user_key, const Slice& value);
 };
 
 // The last bytes of a blob file.

@@ -66,7 +66,9 @@ class BlobFileReader {
   // record's header, key and checksum. *value owns its bytes, and does not depend on the reader.
   // `prefetcher` belongs to one scan over this file, and may be null, as may `bytes_read`.
   //
-  // Errors: Corruption; Incomplete with kBlockCacheTier; those of the file system.
+  // Corruption: the reference is not valid for this file, or the record is damaged. Incomplete:
+  // options.read_tier is kBlockCacheTier. TimedOut: options.deadline has passed. MemoryLimit: there
+  // is no memory for the value. Otherwise an error of the file system.
   Status Get(const ReadOptions& options, const Slice& user_key, const BlobReference& reference,
              FilePrefetcher* prefetcher, PinnableSlice* value, uint64_t* bytes_read) const;
 

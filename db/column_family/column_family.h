@@ -138,13 +138,14 @@ class ColumnFamily final : public SuperVersionSource,
   const std::shared_ptr<MemTable>& shared_mem() const { return mem_; }  // guarded like mem()
   // Makes an empty memtable with the current options, for entries from that sequence number on.
   std::shared_ptr<MemTable> NewMemTable(SequenceNumber earliest_seq);
-  // Replaces the active memtable, which must be empty, before there are readers. With `is_read` by
-  // one of NewMemTable; otherwise by one with faster inserts, which must only be flushed and not
-  // read.
+  // Replaces the active memtable. Requires that it is empty, and that no super-version was
+  // installed yet. If `is_read`, the new one is that of NewMemTable; otherwise it has faster
+  // inserts, and requires that it is flushed before anything is read from it.
   void RenewMemTable(bool is_read);
-  // Makes the active memtable immutable and replaces it by `fresh`, also for readers. The first
-  // call sets the first memtable. Requires the commit path and the DB mutex. `log_number` is the
-  // log with the fresh memtable's writes. If it throws, nothing has changed.
+  // Makes the active memtable immutable and replaces it by `fresh`, which must be empty, also for
+  // readers. The first call sets the first memtable, and ignores `log_number`. Requires the commit
+  // path and the DB mutex. `log_number` is the log with the fresh memtable's writes. If it throws,
+  // nothing has changed.
   void SwitchMemTable(std::shared_ptr<MemTable> fresh, uint64_t log_number);
   // Assigns new epochs to all immutable memtables, so that their tables are newer than all tables
   // of the tree. Used by a promotion, as another process has added tables meanwhile.
@@ -219,8 +220,8 @@ class ColumnFamily final : public SuperVersionSource,
   SuperVersion* Borrow();
   void Return(SuperVersion* super_version);
   SuperVersion* AcquireSuperVersion() override;  // adds a reference; call Unref
-  // Returns the super-version that shows the snapshot, or the newest one if it is null. Adds a
-  // reference.
+  // Returns the super-version that shows the snapshot, or the newest one if `snapshot` is null.
+  // Adds a reference, which the caller releases with Unref.
   SuperVersion* AcquireAt(const Snapshot* snapshot);
   bool keeps_past() const { return keeps_past_.load(std::memory_order_acquire); }
   // Keeps the current super-version, which is about to be replaced, for the existing snapshots, and
@@ -391,6 +392,7 @@ class ColumnFamilySet final : public MemTableResolver {
   // Guards changes of by_id_ against reads from any thread.
   mutable Mutex mu_{lock_ranks::kFamilySet};
   std::map<uint32_t, std::shared_ptr<ColumnFamily>> by_id_;
+  // Family 0, which FindById returns without a search; null before its Add and after Clear.
   ColumnFamily* default_ = nullptr;
   uint64_t replayed_log_ = 0;
   std::atomic<uint64_t> removals_{0};

@@ -55,16 +55,16 @@ class IngestedRanges {
     any_.store(true, std::memory_order_release);
   }
 
-  // Returns the sequence number at which the newest ingested table that may have the key became
-  // visible, or 0 if there is none. The key has no timestamp.
-  SequenceNumber Newest(const Slice& key) const VARVE_EXCLUDES(mu_) {
+  // Returns the sequence number at which the newest ingested table that may have the key, given
+  // without a timestamp, became visible; 0 if there is none.
+  SequenceNumber Newest(const Slice& bare_key) const VARVE_EXCLUDES(mu_) {
     if (!any_.load(std::memory_order_acquire)) [[likely]]
       return 0;
     MutexLock lock(&mu_);
     SequenceNumber newest = everywhere_;
     for (const Range& range : ranges_) {
-      if (range.seen_from > newest && icmp_->CompareKey(range.first, key) <= 0 &&
-          icmp_->CompareKey(key, range.last) <= 0) {
+      if (range.seen_from > newest && icmp_->CompareKey(range.first, bare_key) <= 0 &&
+          icmp_->CompareKey(bare_key, range.last) <= 0) {
         newest = range.seen_from;
       }
     }

@@ -28,12 +28,13 @@ class MemTableResolver {
   virtual Status CheckRangeDeletions(uint32_t /*column_family*/) { return Status::OK(); }
   // Returns true if FoldMerge should be called for merges of the family.
   virtual bool FoldsMerges(uint32_t /*column_family*/) { return false; }
-  // Merges a new operand with the existing value and operands of the key if max_successive_merges
-  // requires that. Returns true, and sets *value and *form, if that value must be inserted instead
-  // of the operand. Requires that all earlier updates of the same batch are in the memtable.
+  // Merges a new operand with the existing value and operands of the user key if
+  // max_successive_merges requires that. Returns true, and sets *value and *form, if that value
+  // must be inserted instead of the operand. If it returns false, *value and *form have no meaning.
+  // Requires FoldsMerges(), and that all earlier updates of the same batch are in the memtable.
   virtual bool FoldMerge(uint32_t /*column_family*/, SequenceNumber /*sequence*/,
-                         const Slice& /*key*/, const Slice& /*operand*/, std::string* /*value*/,
-                         ValueForm* /*form*/) {
+                         const Slice& /*user_key*/, const Slice& /*operand*/,
+                         std::string* /*value*/, ValueForm* /*form*/) {
     return false;
   }
   // Returns true if the family's updates in the log that is being replayed are already in tables.

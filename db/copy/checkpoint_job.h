@@ -41,8 +41,10 @@ struct CheckpointWanted {
   CheckpointLimits limits;
 };
 
-// Implement Checkpoint::CreateCheckpoint and ExportColumnFamily, and notify listeners. Must be
-// called within CopyHost::WithEngine. `sequence` may be null.
+// Implement Checkpoint::CreateCheckpoint and ExportColumnFamily, and notify listeners. Require a
+// call within CopyHost::WithEngine. Unless `sequence` is null, *sequence becomes
+// CopySet::sequence(). InvalidArgument: *metadata is not null at entry; otherwise it becomes an
+// object that the caller deletes, or stays null after an error.
 Status MakeCheckpoint(Engine* engine, const std::string& directory, const CheckpointWanted& wanted,
                       SequenceNumber* sequence);
 Status ExportFamily(Engine* engine, ColumnFamilyHandle* handle, const std::string& directory,

@@ -43,6 +43,8 @@ std::string OldNameOf(FileSystem* fs, const FileMetaData& table) {
   return fs->FileExists(path, IOOptions(), nullptr).ok() ? path.substr(path.rfind('/') + 1) : "";
 }
 
+// Returns true if the copy contains the family. The default family (id 0) is in every copy that is
+// to be opened as a database, which needs one, but not in a list of one family's tables.
 bool IsWanted(const CopyWanted& wanted, uint32_t id) {
   return wanted.families.empty() || (id == 0 && !wanted.tables_only) ||
          std::ranges::any_of(wanted.families, [&](const auto* one) { return one->id() == id; });

@@ -65,9 +65,10 @@ struct CopyWanted {
 class CopySet {
  public:
   // Flushes what `wanted` asks for, and takes the set. InvalidArgument: the database is read-only
-  // and some families are not open, or a named family was dropped. NotSupported: a secondary has
-  // writes of these families that are in no table. Aborted: a flush is needed, and LockWAL prevents
-  // it. Busy: the call would wait for work of its own thread. Otherwise an I/O error.
+  // and some families are not open, or a named family was dropped. NotSupported: a secondary, or
+  // with tables_only a read-only database, has writes of these families that are in no table.
+  // Aborted: a flush is needed, and LockWAL prevents it. Busy: the call would wait for work of its
+  // own thread. Otherwise an I/O error.
   static Status Take(Engine* engine, const CopyWanted& wanted, std::unique_ptr<CopySet>* set)
       VARVE_EXCLUDES(kDbMutex);
   ~CopySet();

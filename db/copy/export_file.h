@@ -16,17 +16,20 @@
 namespace varve {
 
 inline constexpr char kExportFileName[] = "EXPORT";
-// A larger file is refused as Corruption.
+// Limits the memory that untrusted bytes can make an import use: a larger file is refused as
+// Corruption.
 inline constexpr uint64_t kExportFileBytesMax = uint64_t{1} << 30;
 
 // Sets *metadata to the tables of `state`, which has one family, as files of `directory`.
 void DescribeExport(const VersionState& state, const std::string& directory,
                     ExportImportFilesMetaData* metadata);
-// Encodes a state with one family. Replaces *bytes.
+// Replaces *bytes by the encoded state. Requires that the state has one family.
 Status EncodeExport(const VersionState& state, std::string* bytes);
 
-// Reads the file EXPORT of a directory. Its bytes are not trusted. Corruption: it is damaged,
-// truncated, or has records that no export has. NotFound: there is no such file.
+// Reads the file EXPORT of a directory. Its bytes are not trusted. Leaves *metadata after an error.
+// Corruption: the file is damaged, truncated, larger than kExportFileBytesMax, or has records that
+// no export has. A status for which IsMissing is true: there is no such file. Otherwise an error of
+// the file system.
 Status ReadExportFile(FileSystem* fs, const std::string& directory,
                       ExportImportFilesMetaData* metadata);
 

@@ -16,7 +16,8 @@ namespace varve {
 
 struct Engine;
 
-// Implement DB::GetLiveFilesStorageInfo and DB::GetLiveFilesChecksumInfo.
+// Implement DB::GetLiveFilesStorageInfo and DB::GetLiveFilesChecksumInfo. *files is replaced, and
+// unchanged after an error; *list is reset, and then filled.
 Status ListFilesOfOneMoment(Engine* engine, const LiveFilesStorageInfoOptions& options,
                             std::vector<LiveFileStorageInfo>* files);
 Status ListChecksums(Engine* engine, FileChecksumList* list);

@@ -53,15 +53,21 @@ struct ExternalTableRequest {
 // is deleted by the destructor unless Finish returned OK.
 class ExternalTable {
  public:
-  // Creates the file, replacing an existing one. InvalidArgument or NotSupported: the options
-  // cannot be used for a table.
+  // Creates the file, replacing an existing one. *table is null after an error. InvalidArgument: an
+  // option has a value that no table can have. NotSupported: an option asks for what tables of this
+  // library, or of this build, lack. Aborted: the factory of checksums threw. Otherwise an error of
+  // the file system.
   static Status Create(const ExternalTableRequest& request, std::unique_ptr<ExternalTable>* table);
   ~ExternalTable();
   ExternalTable(const ExternalTable&) = delete;
   ExternalTable& operator=(const ExternalTable&) = delete;
 
-  // Implement the calls of SstFileWriter: points of all types, range deletions, and the end. Add
-  // requires ascending keys. Finish must be called at most once; `info` may be null.
+  // Implement the calls of SstFileWriter: points of all types, range deletions, and the end. Keys
+  // are user keys without the timestamp, which is empty if the comparator has none.
+  // InvalidArgument: a key of Add does not sort after the last one, `begin` sorts after `end`, the
+  // timestamp has the wrong size, or is not the smallest one although timestamps are not stored, or
+  // keys and value are too large. Finish must be called at most once; unless `info` is null, it
+  // replaces *info if it succeeds.
   Status Add(ValueType type, const Slice& user_key, const Slice& timestamp, const Slice& value);
   Status AddTombstone(const Slice& begin, const Slice& end, const Slice& timestamp);
   Status Finish(ExternalSstFileInfo* info);
@@ -84,7 +90,7 @@ class ExternalTable {
 
   // Returns OK if the timestamp has the comparator's size.
   Status CheckTimestamp(const Slice& timestamp) const;
-  // Adds a point whose key includes its checked timestamp.
+  // Adds a point; `user_key` includes its checked timestamp.
   Status AddWholeKey(ValueType type, const Slice& user_key, const Slice& value);
   [[nodiscard]] Status status() const { return failed_.ok() ? builder_->status() : failed_; }
   // Returns the error for a key that does not sort after the last one.

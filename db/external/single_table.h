@@ -18,7 +18,7 @@ namespace varve {
 // Thread-safe. Ownership: shared by the reader and its iterators; borrows the options' pointers.
 class SingleTable final : public SuperVersionSource {
  public:
-  // Opens a table file. Errors name the path.
+  // Opens a table file, and sets *table unless that fails. Errors name the path.
   static Status Open(const Options& options, const std::string& path,
                      std::shared_ptr<SingleTable>* table);
   ~SingleTable() override;

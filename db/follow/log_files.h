@@ -29,7 +29,7 @@ class LogFiles {
   Status After(uint64_t number, uint64_t* next) const;
   // Opens a log. Returns NotFound if it no longer exists.
   Status Open(uint64_t number, std::unique_ptr<wal::LogTail>* tail) const;
-  // Sets *view to the current state of the log. Sets *settled, unless it is null, to true if this
+  // Sets *view to the current state of the log. Sets *settled, unless it is null: true if this
   // state will not change any more. NotFound: the log no longer exists.
   Status View(uint64_t number, LogSet::LogView* view, bool* settled = nullptr) const;
 

@@ -74,8 +74,11 @@ class LogFollower {
   Status Drain() VARVE_EXCLUDES(kDbMutex);
   // Does the work of Drain, except that entries may be pending in the inserter afterwards.
   Status TakeRecords(BatchInserter* inserter) VARVE_EXCLUDES(kDbMutex);
-  // Checks a record, and sets *batch to it, adapted to the timestamps of the open families; leaves
-  // it empty if there is nothing to insert. Sets *has_marks if it has marks of two-phase commit.
+  // Checks a record. Requires that *batch is empty and *has_marks false, and leaves them so if the
+  // record has nothing to insert. Otherwise sets *batch to the record, adapted to the timestamps of
+  // the open families and valid until the next call, and *has_marks: true if it has marks of
+  // two-phase commit. Corruption: the record is malformed. Aborted: its sequence numbers were
+  // applied already, as the primary has gone back. Otherwise the error of adapting it.
   Status Check(const Slice& record, Slice* batch, bool* has_marks);
   // Returns the error with the log and offset at which it occurred.
   Status At(const Status& s) const;

@@ -20,9 +20,11 @@ namespace varve {
 class TransactionAssembler {
  public:
   // Sets *batch to all updates that a record with marks brings, with the record's sequence number:
-  // its own, and those of the prepared transactions that it commits. Returns NotFound if it commits
-  // some that are not here, and sets *missing to the names of all of these. Changes nothing: Apply
-  // does, once the record counts.
+  // its own, and those of the prepared transactions that it commits. Sets *missing to the names of
+  // those that are not here. Remembers and forgets nothing: Apply does, once the record counts.
+  // After an error *batch is unspecified. NotFound: *missing is not empty. Corruption: the record
+  // is malformed, or has too many updates. NotSupported: a transaction numbers its updates by
+  // sub-batches.
   Status Assemble(const Slice& record, const wal::TimestampSizes& sizes, std::string* batch,
                   std::set<std::string>* missing) const;
   // Remembers the transactions that the record prepares, and forgets those that it decides. The

@@ -106,7 +106,8 @@ class UpdateReader {
 
   // Finds the log to begin with, and opens it.
   Status Begin();
-  // Sets *first to the index in `numbers` of the log to begin with.
+  // Sets *first to the index in `numbers`, which must not be empty, of the log to begin with; also
+  // sets begins_late_ and may_be_lost_.
   Status FindFirst(const std::vector<uint64_t>& numbers, size_t* first);
   // Sets *first to the sequence number of the log's first record that has one, or to 0. Smaller
   // numbers can only be in earlier logs.
@@ -120,8 +121,9 @@ class UpdateReader {
   uint64_t End() const {
     return options_.durable_only ? std::min(view_.bytes, view_.synced_bytes) : view_.bytes;
   }
-  // Goes to the next log, and returns kBatch if there is one. `damaged`: the current log could not
-  // be read to its end.
+  // Goes to the next log, and returns kBatch if there is one. kGap: there is none, and in a
+  // read-only database none will come with the visible numbers. kNothing: there is none yet.
+  // `damaged`: the current log could not be read to its end.
   Met GoOn(bool damaged);
   // Opens a log, makes it the current one, and keeps it and later ones in the log set.
   Status MoveTo(uint64_t number);

@@ -95,8 +95,9 @@ class BlockedSkipList {
     return icmp_.EqualKey(icmp_.KeyOf(a), icmp_.KeyOf(b)) ? SameKey::kYes : SameKey::kNo;
   }
 
-  // Links the entry. Returns false, with nothing changed, if the internal key is already there.
-  // Throws std::bad_alloc, or what the comparator does, with nothing changed.
+  // Links the entry that is written at `offset` in the arena. Returns false, with nothing changed,
+  // if the internal key is already there. Throws std::bad_alloc, or what the comparator does, with
+  // nothing changed.
   bool Insert(const Target& target, ArenaOffset offset, size_t value_bytes);
   // Links up to kTogether entries. Requires that their trailers all differ and that they are
   // ordered by key prefix. Their cache misses overlap, and totals() is updated once for all. The
@@ -132,9 +133,9 @@ class BlockedSkipList {
   // or as new as `below`; if there is none, the last leaf.
   [[nodiscard]] const Node* PassOlder(const Node* leaf, const Target& target,
                                       SequenceNumber below) const;
-  // Passes leaves to the left of the leaf that begins with `low`, as long as they have only entries
-  // after the target, and older than `below`. Returns the first key of the last leaf that it
-  // passes, or `low` itself if it passes none.
+  // Requires that `low` is not null. Passes leaves to the left of the leaf that begins with `low`,
+  // as long as they have only entries after the target, and older than `below`. Returns the first
+  // key of the last leaf that it passes, or `low` itself if it passes none.
   [[nodiscard]] const MemEntry* PassOlderForPrev(const MemEntry* low, const Target& target,
                                                  SequenceNumber below) const;
   // Returns the first key that may ever be in the leaf; null for the leftmost leaf, which has no

@@ -518,7 +518,8 @@ Status DbImpl::DropOne(ColumnFamilyHandle* handle) try {
   {
     const ExclusiveCommit exclusive(e.state.commit.get());
     s = DropFamily(&e, family);
-    // This comes before another family of that name can be created.
+    // The commit path is still held exclusively, so no new family of that name can have logged
+    // headers yet, which this call would remove.
     if (s.ok()) BestEffort([&] { ForgetFamilyOptions(e.context.info_log(), family->name()); });
   }
   {

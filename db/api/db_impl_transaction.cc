@@ -22,10 +22,10 @@ namespace varve {
 
 namespace {
 
-// Sets *newest to the newest write that covers the key at `sequence`: an entry, or a range
-// deletion. If keys have timestamps, only entries not newer than `timestamp` count; otherwise that
-// is empty. *found_timestamp (may be null) becomes the timestamp of the entry, empty if there is
-// none.
+// Sets *newest to the newest write that covers the key, given without a timestamp, at `sequence`:
+// an entry, or a range deletion. If keys have timestamps, only entries not newer than `timestamp`
+// count; `timestamp` is empty if keys have none. *found_timestamp, unless null, becomes the
+// timestamp of the entry, empty if there is none.
 Status FindNewestAsOf(const SuperVersion& super_version, SequenceNumber sequence, const Slice& key,
                       const Slice& timestamp, TransactionHost::NewestWrite* newest,
                       std::string* found_timestamp) {

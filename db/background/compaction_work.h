@@ -71,7 +71,7 @@ class CompactionWork final : public CompactionScheduler {
 
   // Queues the family if it needs a compaction, and starts jobs up to the limits.
   void Schedule(ColumnFamily* family) override VARVE_REQUIRES(kDbMutex);
-  // Does so for all families.
+  // Queues all families that need a compaction, and starts jobs up to the limits.
   void ScheduleAll() override VARVE_REQUIRES(kDbMutex);
   // Recomputes the shape of families with files that wait for the release of a snapshot or for time
   // to pass, and queues those that need work now. Does not throw.

@@ -195,7 +195,8 @@ void ObsoleteFiles::Purge() {
   // Uses the number in the MANIFEST, since an opening reports logs from there on as missing.
   std::vector<LogSet::Retired> logs =
       with_.state.logs->TakeObsolete(with_.state.versions->min_log_number_to_keep() + early);
-  // This comes last, so that no later allocation failure loses the tables.
+  // This comes last: TakeAll empties the queue, and its tables would be lost if an allocation
+  // between here and DeleteTables failed.
   std::vector<std::unique_ptr<FileMetaData>> tables =
       with_.state.versions->obsolete_files()->TakeAll();
   if (logs.empty() && paths.empty() && tables.empty()) return;

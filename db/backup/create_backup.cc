@@ -422,8 +422,9 @@ class BackupCreation {
     return store_.NoteSynced(renamed);
   }
 
-  // Writes the list, which makes the backup exist, unless StopBackup was called. Sets *in_doubt if
-  // after an error the list may exist.
+  // Writes the list, which makes the backup exist, unless StopBackup was called. Requires that
+  // *in_doubt is false. After an error it is true if the list may exist nevertheless; after OK it
+  // has no meaning.
   Status WriteList(const BackupMeta& meta, bool* in_doubt) {
     if (store_.stop().load(std::memory_order_relaxed)) {
       return Status::Incomplete("StopBackup was called; open the engine anew");

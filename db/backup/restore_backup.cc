@@ -393,8 +393,8 @@ class Restoration {
   }
 
   // Lists the leaving and the coming files of each directory for ExchangeFiles, which replaces
-  // them. The staged CURRENT is read here, and not moved. Sets *in_force if the new database has
-  // replaced the old one.
+  // them. The staged CURRENT is read here, and not moved. Sets *in_force, which must be false, to
+  // true if the new database has replaced the old one, also if the call then fails.
   Status Exchange(bool* in_force) {
     std::string current;
     VARVE_RETURN_IF_ERROR(ReadFileToString(fs_, CurrentFileName(IncomingFolder(db_dir_)),

@@ -236,6 +236,7 @@ Status BlobFileReader::Get(const ReadOptions& options, const Slice& user_key,
                            PinnableSlice* value, uint64_t* bytes_read) const {
   Extent extent;
   VARVE_RETURN_IF_ERROR(Locate(options, user_key, reference, &extent));
+  // Locate has bounded extent.bytes by the size of the file.
   char small[kCopiedRecordBytes];
   std::unique_ptr<char[]> large;
   if (extent.bytes > sizeof(small)) {
@@ -298,6 +299,7 @@ void BlobFileReader::Collect(const ReadOptions& options, FileBatch* batch, Batch
     }
     part->regions.push_back({extent.offset, extent.bytes, i, 1, nullptr});
   }
+  // A region lies within the file, as Locate has checked of each of its extents.
   for (Region& region : part->regions) {
     region.buffer = AllocateBytes(region.bytes);
     if (region.buffer == nullptr) continue;  // Complete reads its values one by one.

@@ -62,6 +62,7 @@ struct FamilyEnvironment {
   // Returns the newest sequence number up to which all entries are inserted; may wait for
   // insertions in progress.
   std::function<SequenceNumber()> stable_sequence;
+  // Returns true if the snapshot is of this database and was not released.
   std::function<bool(const Snapshot*)> holds_snapshot;
   // Returns the sequence number of the oldest snapshot, or kMaxSequenceNumber if there is none.
   std::function<SequenceNumber()> oldest_snapshot;

@@ -91,7 +91,7 @@ class CopySet {
   // Flushes and pins, repeatedly while unlogged writes arrive, so that versions and logs are of one
   // moment.
   Status TakeMoment(const CopyWanted& wanted) VARVE_EXCLUDES(kDbMutex);
-  // Does so while writers are blocked.
+  // Does what TakeMoment does, while writers are blocked.
   Status TakeWithoutWriters(const CopyWanted& wanted) VARVE_EXCLUDES(kDbMutex);
   // Returns the wanted families that have unlogged writes in memory.
   std::vector<std::shared_ptr<ColumnFamily>> UnloggedFamilies(const CopyWanted& wanted) const

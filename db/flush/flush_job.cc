@@ -27,8 +27,8 @@ namespace varve {
 
 namespace {
 
-// Sets *filter to null unless the factory wants to filter flushes. A filter set directly is for
-// compactions only.
+// Sets *filter to what the factory of filters makes for flushes; null: there is no factory, or it
+// filters no flushes. A filter that is set directly is for compactions only.
 Status MakeFlushFilter(const FlushInput& input, std::unique_ptr<CompactionFilter>* filter) {
   CompactionFilter::Context context{};
   context.column_family_id = input.build.column_family_id;

@@ -258,7 +258,8 @@ std::string DirectoryOfLogs(const Rotation& r, const std::string& dbname) {
   return r.log_dir.empty() ? dbname : r.log_dir;
 }
 
-// Renames an existing LOG to a free name. Sets *old_name to it, or to "" if there was none.
+// Renames an existing LOG to a free name. Sets *old_name to that name, or to "" if there was no
+// LOG.
 IOStatus MoveAside(const Rotation& r, const std::string& fname, uint64_t now,
                    std::string* old_name) {
   const IOOptions options;

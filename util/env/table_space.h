@@ -51,7 +51,8 @@ class TableSpace final : public SstFileManager, private SharedTimer::Client, pri
   uint64_t GetTotalTrashSize() override;
   void SetStatisticsPtr(const std::shared_ptr<Statistics>& stats) override;
 
-  // ---- For databases. None throws: if a table could not be recorded, only the total is known.
+  // ---- For databases. Add records a table, or its new size; without memory for that the table is
+  // not counted.
   void Add(const std::string& path, uint64_t bytes) noexcept;
   // Forgets all tables of that directory.
   void ForgetDirectory(const std::string& directory) noexcept;

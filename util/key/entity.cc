@@ -166,7 +166,7 @@ Status DecodeEntity(const Slice& entity, WideColumns* columns) {
   IndexPass pass(entity);
   uint32_t n = 0;
   VARVE_RETURN_IF_ERROR(pass.Start(&n));
-  columns->reserve(n);
+  columns->reserve(n);  // IndexPass::Start has bounded n by the entity's size.
   const auto add = [columns](const Slice& name, uint32_t size) {
     // The sizes are known before the place of the values is, so the slices first get only their
     // sizes.

@@ -171,7 +171,8 @@ class PointLookup {
   [[nodiscard]] ValueForm form() const {
     return is_entity_ ? ValueForm::kEntity : ValueForm::kPlain;
   }
-  // Is called when *value was set to the result of a merge of that form.
+  // Sets form(). Requires that the caller has set *value to the result of a merge, which has that
+  // form.
   void SetForm(ValueForm form) { is_entity_ = form == ValueForm::kEntity; }
 
   // True if the base below the operands is a reference to a blob file.
@@ -183,9 +184,9 @@ class PointLookup {
   // Transfers the operands to the caller.
   MergeOperands* TakeOperands() { return std::exchange(operands_, nullptr); }
   // Collects all operands and the base into `operands`, which the lookup then owns, instead of a
-  // value. Requires that the search has not begun. No insertion of an entry up to the sequence
-  // number `whole_through` is in progress; beyond it, a read of unordered writes may miss entries
-  // that come later.
+  // value. Requires that the search has not begun. Requires also that no insertion of an entry up
+  // to the sequence number `whole_through` is in progress; beyond that number, a read of unordered
+  // writes may miss entries that come later.
   void CollectInto(MergeOperands* operands, SequenceNumber whole_through) {
     operands_ = operands;
     value_ = nullptr;

@@ -91,8 +91,8 @@ class FragmentedTombstones {
   // Returns the tombstones in the order of their internal keys, as tables hold them: by start,
   // newest first.
   [[nodiscard]] std::vector<Tombstone> InKeyOrder() const;
-  // True if tombstone `a` sorts before `b` among internal keys, given that both have the same
-  // start.
+  // True if tombstone(a) sorts before tombstone(b) among internal keys. Requires that both have the
+  // same start.
   [[nodiscard]] bool IsBefore(size_t a, size_t b) const;
   // Returns the start of fragment `index`, which is the end of the one before it. Requires index <=
   // size() and !empty().

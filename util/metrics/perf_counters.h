@@ -59,7 +59,7 @@ inline void CountUserKeyComparison() {
   AddPerfCount<&PerfContext::user_key_comparison_count>();
 }
 
-// Like the function above, for loops that count locally and report once.
+// Counts `n` calls, for loops that count locally and report once.
 inline void CountUserKeyComparisons(uint64_t n) {
   AddPerfCount<&PerfContext::user_key_comparison_count>(n);
 }

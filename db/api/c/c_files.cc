@@ -185,8 +185,8 @@ void rocksdb_compaction_options_set_canceled(rocksdb_compaction_options_t* optio
 
 namespace {
 
-// Sets *list to malloc'ed copies of the names, and *count to their number; both may be null. After
-// MemoryLimit they are null and 0.
+// Sets *list to malloc'ed copies of the names, and *count to their number; either pointer may be
+// null. MemoryLimit: *list is null and *count 0.
 Status GiveNames(const std::vector<std::string>& names, char*** list, size_t* count) {
   // A caller may want only the number of files.
   StoreSize(count, names.size());

@@ -144,8 +144,9 @@ unsigned char CopyValueInto(rocksdb_t* db, const rocksdb_readoptions_t* options,
   return fits ? 1 : 0;
 }
 
-// Returns 0 if the key is surely absent, otherwise 1, also after an error. Sets *value_found to 1
-// if the value is in memory or the key is surely absent, and *value to a malloc'ed copy then.
+// Returns 0 if the key is surely absent, otherwise 1, also after an error. Sets *value_found,
+// unless null, to 1 if the value is in memory or the key is surely absent, and to 0 otherwise. With
+// 1, *value becomes a malloc'ed copy, and *val_len its size; either pointer may be null.
 unsigned char MayExist(rocksdb_t* db, const rocksdb_readoptions_t* options,
                        const rocksdb_column_family_handle_t* family, const Slice& key, char** value,
                        size_t* val_len, const Slice& timestamp, unsigned char* value_found) {

@@ -279,7 +279,7 @@ class BlockedSkipList {
   EntryCounters alone_counts_;
   alignas(64) EntryCounters shared_counts_;
   // At least the largest trailer that other threads have inserted, or are about to. Written before
-  // they take a leaf's lock and read with it held, which publishes it.
+  // those threads take a leaf's lock, and read with that lock held, which publishes the value.
   std::atomic<uint64_t> shared_newest_{0};
   Mutex root_mu_{kListRootRank};
   ArenaOffset root_offset_ VARVE_GUARDED_BY(root_mu_) = 0;

@@ -3,10 +3,10 @@
 
 // Defines a Bloom filter that is filled while it is read: it uses one cache line for each key.
 //
-// A memtable asks it before it searches its list: most look-ups of keys that are not there end with
-// one cache miss. All six bits of a key lie in one line of 64 bytes, chosen by the high bits of its
-// hash; that costs a few more wrong answers than bits spread over the whole filter, and saves five
-// misses.
+// A memtable asks the filter before it searches the list: most look-ups of keys that are not there
+// end with one cache miss. All six bits of a key lie in one line of 64 bytes, chosen by the high
+// bits of its hash; that costs a few more wrong answers than bits spread over the whole filter, and
+// saves five misses.
 
 #include <atomic>
 #include <cstddef>

@@ -44,8 +44,8 @@ namespace varve {
 // 4. *Readers share the sorted entries*, which never change, and wait under mu_ for each other's
 //    sort, which all of them need. Adding takes no lock but for a new block, and never this one.
 //
-// Thread safety: all methods may be called from any thread. Lifetime: the arena outlives it, and it
-// outlives its iterators.
+// Thread safety: all methods may be called from any thread. Lifetime: the arena outlives the
+// vector, which outlives its iterators.
 class EntryVector final : public MemTableRep {
  public:
   // Throws std::bad_alloc.

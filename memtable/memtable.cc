@@ -56,8 +56,8 @@ namespace varve {
 namespace {
 
 constexpr size_t kFirstBlockBytes = 16 << 10;
-// A table that learns is asked for its common prefix once it holds this much more than at first, or
-// an eighth of its budget.
+// A table that learns is asked for its common prefix once its memory has grown by this since its
+// creation, or by an eighth of its budget if that is less.
 constexpr size_t kLearnBytes = 128 << 10;
 constexpr size_t kNeverLearns = SIZE_MAX;
 constexpr size_t kMinBlockBytes = 4 << 10;

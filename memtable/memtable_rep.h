@@ -28,7 +28,7 @@ namespace varve {
 // batch of work: a write batch's entries, a lookup, a walk.
 //
 // Thread safety: all methods may be called from any thread. Reads find everything added by an Add
-// that has returned. Lifetime: the arena outlives it, and it outlives its iterators.
+// that has returned. Lifetime: the arena outlives the representation, which outlives its iterators.
 class MemTableRep {
  public:
   // Number of entries that one Add takes at most.

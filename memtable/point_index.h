@@ -21,8 +21,8 @@
 namespace varve {
 
 // The hash index of one memtable. It costs nothing until the memtable has been read about once for
-// every sixteen entries. Then readers and writers fill it, a leaf of the list each, and it serves
-// point reads once it is complete.
+// every sixteen entries. Then readers and writers fill a table, a leaf of the list at a time, and
+// the table serves point reads once it is complete.
 //
 // Thread safety: all methods may be called from any thread. Find waits for nothing; Added waits at
 // most for one leaf's lock. Lifetime: the list must outlive it.

@@ -141,7 +141,7 @@ class ColumnFamily final : public SuperVersionSource,
   std::shared_ptr<MemTable> NewMemTable(SequenceNumber earliest_seq);
   // Replaces the active memtable. Requires that it is empty, and that no super-version was
   // installed yet. If `is_read`, the new one is that of NewMemTable; otherwise it has faster
-  // inserts, and requires that it is flushed before anything is read from it.
+  // inserts. Requires in that case that the entries are flushed before anything reads them.
   void RenewMemTable(bool is_read);
   // Makes the active memtable immutable and replaces it by `fresh`, which must be empty, also for
   // readers. The first call sets the first memtable, and ignores `log_number`. Requires the commit

@@ -209,8 +209,8 @@ Status CopySet::CheckNothingInMemory(const CopyWanted& wanted) const {
 Status CopySet::Pin(const CopyWanted& wanted) {
   DbState& state = engine_->state;
   VersionSet& versions = *state.versions;
-  // After a failed write of the MANIFEST it is unknown whether it has the edit, so no state is
-  // known to match it.
+  // After a failed write it is unknown if the MANIFEST has the edit, so no state in memory is known
+  // to match the file.
   VARVE_RETURN_IF_ERROR(versions.EndDoubt(engine_->context.directory()));
   state_ = versions.State();
   VARVE_RETURN_IF_ERROR(Choose(wanted));

@@ -30,8 +30,8 @@ std::string IdentityFileName(const std::string& dbname);
 std::string TempFileName(const std::string& dbname, uint64_t number);
 // Returns the name of the file that records how far logs and MANIFEST are durable
 // (db/wal/synced_marks.h). Other programs take it for a temporary file, so they delete it when they
-// write to the database, which might make it wrong, or destroy it. (RocksDB keeps temporary files
-// of number 0.)
+// open the database for writing, as their writes could make it wrong, or when they destroy the
+// database. (RocksDB keeps temporary files of number 0.)
 std::string SyncedMarksFileName(const std::string& dbname);
 inline constexpr char kSyncedMarksBaseName[] = "1.dbtmp";
 // Suffix of a table's name while it waits for its deletion. Such a file is temporary, too.

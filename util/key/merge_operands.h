@@ -155,8 +155,8 @@ class MergeOperands {
     Cleanable cleanable;
   };
 
-  // Returns the value in memory that lives until DropAll or Clear: where it is, if a memtable has
-  // it (`pin` is null) or it gets a share in its block, else in a copy.
+  // Returns a slice of the value's bytes that is valid until DropAll or Clear: of a memtable (`pin`
+  // is null), of a block in which a share is taken, or of a copy.
   Slice Keep(const Slice& value, ValuePin* pin) {
     if constexpr (kCopyMergeOperands) return Copy(value);
     if (pin == nullptr) {

@@ -94,8 +94,8 @@ class PointLookup {
   Slice internal_key() const { return Slice(buffer_, size_); }
   // Returns the newest sequence number that the read sees.
   SequenceNumber snapshot() const { return snapshot_; }
-  // True if the read sees an entry of the key. `user_key` is the entry's, with its timestamp, which
-  // the lookup remembers if it sees it.
+  // True if the read sees an entry of the key. `user_key` is that of the entry, with its timestamp.
+  // The lookup remembers the timestamp of the last entry that it sees and that no tombstone covers.
   bool Sees(const Slice& user_key, uint64_t trailer) {
     if (UnpackSequence(trailer) > snapshot_) return false;
     return icmp_ == nullptr || SeesTimestampOf(user_key, trailer);

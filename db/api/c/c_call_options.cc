@@ -15,7 +15,8 @@ using varve::c::SharedKey;
 
 namespace {
 
-// Copies the key, or forgets it if it is null, and points the C++ option to it.
+// Keeps a copy of the key, and points the C++ option to the copy; for a null key drops the copy,
+// and clears the option.
 void SetKey(const char* key, size_t size, SharedKey* owned, const Slice** option) {
   varve::c::TryVoid([&] {
     *owned = key == nullptr ? nullptr : std::make_shared<const OwnedKey>(Slice(key, size));

@@ -93,10 +93,9 @@ class Kept {
   std::vector<std::shared_ptr<const void>> objects_ VARVE_GUARDED_BY(mu_);
 };
 
-// Owns the object of a handle that options take over: the handle lives until its giver has
-// destroyed it or given it away, and nothing holds the object any more. A caller that gives it
-// twice, or destroys it after having given it, does no harm as long as options or databases still
-// hold it.
+// Owns the object of a handle that options take over. The handle lives until its giver has
+// destroyed the handle or given it away, and no options or database hold the object any more. While
+// some do, a giver does no harm by giving the handle again, or by destroying it.
 //
 // Handle has a member `rep` of this type, and is made with new.
 template <typename Handle, typename Object>

@@ -287,7 +287,7 @@ Status ErrorRecovery::MakeOldLogsObsolete() {
     changes.push_back(FamilyEdit{family->versions(), {&edit}});
   }
   Status s = with_.state.versions->LogAndApply(std::move(changes), with_.context.directory());
-  // It is durable now that the closed logs are not needed.
+  // The MANIFEST says durably now that no closed log is needed.
   if (s.ok()) with_.state.logs->MarkClosedFlushed();
   return s;
 }

@@ -142,7 +142,7 @@ Status FlushRunner::PickAll(const FlushJob& job, Extent extent, std::vector<Fami
       requester_.RequestRest(family.get(), job.reason);
     }
   } catch (...) {
-    // Otherwise families that were not reached could not be requested again.
+    // With the flag set, families that were not reached could not be requested again.
     for (const auto& family : job.families) family->flush_requested = false;
     return CaughtException();
   }

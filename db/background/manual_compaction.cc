@@ -218,7 +218,7 @@ Status CompactionWork::TrimHistory(ColumnFamily* family, const std::string& trim
 Status CompactionWork::RunCall(const ManualCall& call) {
   const CompactRangeOptions& options = *call.options;
   constexpr uint32_t kWork = ActiveWork::kFlush | ActiveWork::kCompaction;
-  // This must come before ManualTurn, which registers the call's own work.
+  // This look must precede ManualTurn, which registers the call itself as active work.
   const bool called_back = ActiveWork::Find(kWork, &lifecycle_) != nullptr;
   const ManualTurn turn(this, *call.family, ControlOf(options.canceled));
   VARVE_RETURN_IF_ERROR(turn.obstacle());

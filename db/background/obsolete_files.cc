@@ -361,7 +361,7 @@ void ObsoleteFiles::UnlinkStaged(const std::string& directory) {
   for (const auto& [name, number, type] : FilesAmong(names, kTableFile)) {
     fs->DeleteFile(staging + "/" + name, IOOptions(), nullptr).PermitUncheckedError();
   }
-  // This fails if the directory has other files.
+  // The deletion fails, and should, if the directory has other files.
   fs->DeleteDir(staging, IOOptions(), nullptr).PermitUncheckedError();
 }
 

@@ -202,8 +202,8 @@ Status BackupStore::Purge(uint32_t keep) {
 
 Status BackupStore::CollectGarbage() {
   garbage_ = true;
-  // This must come first: it may find lists that the catalog does not know, whose files are not
-  // garbage.
+  // SweepMeta must come first: it may find lists that the catalog does not know, whose files are
+  // not garbage.
   VARVE_RETURN_IF_ERROR(SweepMeta());
   for (const char* const folder : {kSharedFolder, kSharedChecksumFolder}) {
     VARVE_RETURN_IF_ERROR(SweepShared(folder));

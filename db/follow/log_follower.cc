@@ -157,7 +157,7 @@ Status LogFollower::ReadOn(ManifestReplay* replay) {
     Slice record;
     if (!NextRecord(tail.get(), &record, &s)) {
       VARVE_RETURN_IF_ERROR(s);
-      // It has no record yet, or will never have one: in the latter case another log follows.
+      // The log has no record yet, or will never have one: in the latter case another log follows.
       if (std::next(next) == logs.end()) return Status::OK();
       logs.erase(next);
       continue;

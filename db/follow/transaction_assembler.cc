@@ -112,7 +112,7 @@ void TransactionAssembler::Apply(const Slice& record, uint64_t log, bool recover
 }
 
 bool TransactionAssembler::TakeFrom(TransactionAssembler* earlier, const std::string& name) {
-  // It is decided already, so the commit record at hand is a second one.
+  // The transaction is decided already, so the commit record at hand is a second decision.
   if (earlier->decided_.contains(name)) {
     decided_.insert(name);
     return true;

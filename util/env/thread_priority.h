@@ -8,9 +8,9 @@
 
 namespace varve {
 
-// Both functions have a permanent effect, unless the process has the privilege to raise priorities,
-// which threads started by the calling one inherit. They return false, with nothing changed, if the
-// system does not allow it, as in some containers.
+// Both functions act on the calling thread and on those that it starts later; without the privilege
+// to raise priorities there is no way back. They return false, with nothing changed, if the system
+// does not allow it, as in some containers.
 //
 // kLow gives the lowest weight relative to others. kIdle runs only if nothing else wants the
 // processor. kNormal and above do nothing and return true.

@@ -22,8 +22,8 @@ namespace varve {
 // Sorts by `is_before`, whose order must agree with the slots' `prefix` where two differ. Throws
 // what is_before throws, and std::bad_alloc.
 //
-// It does a radix sort by as many leading bytes as distinguish most slots, which are more for text
-// than for numbers, and a comparison sort of each run that agrees in these.
+// SortByPrefix does a radix sort by as many leading bytes as distinguish most slots (more for text
+// than for numbers), and a comparison sort of each run of slots that agree in these bytes.
 template <typename Slot, typename IsBefore>
 void SortByPrefix(std::vector<Slot>* slots, const IsBefore& is_before) {
   // The counts of all bytes cost more than the comparisons of fewer slots.

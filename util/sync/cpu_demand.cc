@@ -26,7 +26,7 @@ size_t ParseRunnableThreads(const char* text) noexcept {
 }
 
 bool ProcessorsAreShort() noexcept {
-  // It stays open until the process ends: opening it costs more than reading it.
+  // The file stays open until the process ends: opening it costs more than reading it.
   static const int file = ::open("/proc/loadavg", O_RDONLY | O_CLOEXEC);
   static const size_t processors = static_cast<size_t>(::get_nprocs());
   if (file < 0) return false;

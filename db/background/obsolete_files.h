@@ -115,7 +115,8 @@ class ObsoleteFiles final : public FilePurger {
   void DeleteTracesOfRepairs();
   // Removes staged files of unfinished ingestions.
   void UnlinkStaged(const std::string& directory);
-  // Adds the logs to be deleted to `doomed`, and archives others or moves them to lost/.
+  // Adds the logs to be deleted to `doomed`, archives others or moves them to lost/, and reports
+  // the latter. Returns an error only if the directory of logs cannot be listed.
   Status SweepLogs(const std::vector<uint64_t>& damaged_logs, std::vector<std::string>* doomed,
                    RecoveryReport* report);
   // Moves the oldest of `tables` beyond the limits of one opening to `doomed`.

@@ -29,9 +29,9 @@ class StagedDirectory {
   // Returns true if a directory of this kind can have a file of that name.
   using IsOurs = std::function<bool(const std::string& name)>;
 
-  // Removes what a crash has left at <path>.tmp, and creates that directory. `call` is the name of
-  // the caller in messages. InvalidArgument: the path is empty or exists. Busy: another object
-  // stages it. Aborted: <path>.tmp cannot be removed.
+  // Removes what a crash has left at <path>.tmp, and creates that directory. *staged is set only if
+  // the call succeeds. `call` is the name of the caller in messages. InvalidArgument: the path is
+  // empty or exists. Busy: another object stages it. Aborted: <path>.tmp cannot be removed.
   static Status Make(std::shared_ptr<FileSystem> fs, const char* call, const std::string& path,
                      IsOurs is_ours, std::unique_ptr<StagedDirectory>* staged);
   // Removes the directory if it has not been published.

@@ -27,7 +27,7 @@ class LogFiles {
   Status List(std::vector<uint64_t>* numbers) const;
   // Sets *next to the number of the first log after this one, or to 0 if there is none.
   Status After(uint64_t number, uint64_t* next) const;
-  // Opens a log. Returns NotFound if it no longer exists.
+  // Opens a log, and sets *tail unless that fails. NotFound: the log no longer exists.
   Status Open(uint64_t number, std::unique_ptr<wal::LogTail>* tail) const;
   // Sets *view to the current state of the log. Sets *settled, unless it is null: true if this
   // state will not change any more. NotFound: the log no longer exists.

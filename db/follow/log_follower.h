@@ -53,10 +53,11 @@ class LogFollower {
   const std::string& met() const { return met_; }
   // Returns the end offset of the last record read, by log number.
   const std::map<uint64_t, uint64_t>& ends() const { return ends_; }
-  // Returns the replay of two-phase commit, which has the transactions that are undecided so far.
+  // Returns the prepared transactions that were read and are undecided.
   TwoPhaseReplay& two_phase() { return two_phase_; }
-  // Sets *bytes to the size of the records that are not applied yet, and *newest to the last
-  // sequence number in them, or to applied(). Reads these records.
+  // Reads the records that are not applied yet. Sets *bytes to their size, and *newest to the last
+  // sequence number in them, or to applied() if there is none. After an error they count only what
+  // was read.
   Status MeasureRest(uint64_t* bytes, SequenceNumber* newest) const;
 
  private:
@@ -65,7 +66,8 @@ class LogFollower {
 
   // Lists the numbers of all logs, ascending.
   Status ListLogs(std::vector<uint64_t>* logs) const;
-  // Sets *first to the number of the log to begin with.
+  // Sets *first to a number below which no log has a record that is needed; `logs` ascend, and need
+  // not have that number. Errors: those of reading the logs that may have prepared transactions.
   Status FindFirst(const std::vector<uint64_t>& logs, ManifestReplay* replay,
                    uint64_t* first) const;
   // Opens a log by its number.

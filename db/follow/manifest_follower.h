@@ -38,7 +38,7 @@ class ManifestFollower {
  private:
   // Opens the MANIFEST of this number, and begins its replay.
   Status OpenCurrent(uint64_t number) VARVE_EXCLUDES(kDbMutex);
-  // Applies the new records.
+  // Applies the new records. Sets *changed to true if there is one, and leaves it otherwise.
   Status TakeRecords(bool* changed);
 
   const DbContext& context_;

@@ -14,9 +14,9 @@ namespace varve {
 
 struct Engine;
 
-// Sets *iterator to one that begins at the batch with the sequence number `from`. Returns what
-// DB::GetUpdatesSince returns. The iterator shares the engine, and may outlive the DB. It is not
-// thread-safe.
+// Sets *iterator to one that begins at the batch with the sequence number `from`; leaves it after
+// an error. Returns what DB::GetUpdatesSince returns. The iterator shares the engine, and may
+// outlive the DB. It is not thread-safe.
 Status NewUpdateIterator(std::shared_ptr<Engine> engine, SequenceNumber from,
                          std::unique_ptr<TransactionLogIterator>* iterator);
 

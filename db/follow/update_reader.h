@@ -132,7 +132,9 @@ class UpdateReader {
   // Returns true if it is a predecessor record, with the length of the log before. Clears
   // may_be_lost_ if it proves that nothing is missing.
   bool TakePredecessor(const Slice& record);
-  // Assembles the batch that the record commits.
+  // Sets *batch to the batch that the record commits, in assembled_. NotFound: a log with a
+  // prepared transaction of the record is gone. Corruption: the record, or an earlier one, is
+  // malformed.
   Status AssembleBatch(const Slice& record, Slice* batch);
   // Finds the prepared transactions in logs before the current one. Returns NotFound if the log of
   // one of them is gone.

@@ -59,9 +59,9 @@ std::string OldInfoLogFileName(const std::string& dbname, uint64_t micros,
 
 // Parses the name of a directory entry (no '/'). Returns true for names that the functions above
 // produce, with numbers of any width, and for that of an OPTIONS file that is being written (see
-// WriteOptionsFile), which is kTempFile. Returns false for all other names: such files are not the
-// database's. Sets *number to 0 for kinds without one, and to the microseconds for LOG.old.*.
-// Tables of both suffixes are kTableFile.
+// WriteOptionsFile), which is kTempFile. Returns false, and leaves *number and *type, for all other
+// names: such files are not the database's. Sets *number to 0 for kinds without one, and to the
+// microseconds for LOG.old.*. Tables of both suffixes are kTableFile.
 bool ParseFileName(const Slice& name, uint64_t* number, FileType* type);
 // Does the same where names of information logs begin with info_log_prefix instead of "LOG".
 bool ParseFileName(const Slice& name, const Slice& info_log_prefix, uint64_t* number,

@@ -60,9 +60,11 @@ class MergeCaller {
   bool Partial(const Slice& key, const std::deque<Slice>& operands, std::string* result) const;
 
  private:
-  // Makes an entity of the operator's columns.
+  // Replaces *buffer by the entity of the operator's columns. Returns the error of Failed if they
+  // do not make one.
   Status Encode(const Slice& key, const MergeOperator::MergeOperationOutputV3::NewColumns& columns,
                 std::string* buffer) const;
+  // Counts a failure of the operator, and returns Corruption with subcode kMergeOperatorFailed.
   Status Failed(const Slice& key, const char* why) const;
 
   const MergeOperator* operator_ = nullptr;

@@ -28,7 +28,8 @@ class SpaceReserve {
   SpaceReserve(const SpaceReserve&) = delete;
   SpaceReserve& operator=(const SpaceReserve&) = delete;
 
-  // Creates the file of options.reserve_bytes, unless it exists with that size.
+  // Begins to keep a file of options.reserve_bytes: creates it now, unless it exists with that size
+  // or twice its size is not free.
   void Start() VARVE_EXCLUDES(kDbMutex);
   // Deletes the file of an earlier opening. Called if the option is not set.
   void RemoveFile() VARVE_EXCLUDES(kDbMutex);

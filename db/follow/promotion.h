@@ -32,8 +32,8 @@ class Promotion {
       : engine_(*engine), wanted_(families), manifest_(*manifest), logs_(*logs) {}
 
   // Returns OK if the secondary may be promoted. Changes nothing. InvalidArgument: some families
-  // are not open, or there are prepared transactions without allow_2pc. Corruption: durable data is
-  // lost.
+  // are not open, or there are prepared transactions without allow_2pc. NotSupported: RocksDB has
+  // left undecided transactions of WRITE_PREPARED. Corruption: durable data is lost.
   Status Check() VARVE_EXCLUDES(kDbMutex);
   // Makes the engine a writer, but does not start background work. Requires that Check returned OK.
   // After an error the files still form a complete database, and the engine is only readable.

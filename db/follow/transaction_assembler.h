@@ -23,8 +23,8 @@ class TransactionAssembler {
   // its own, and those of the prepared transactions that it commits. Sets *missing to the names of
   // those that are not here. Remembers and forgets nothing: Apply does, once the record counts.
   // After an error *batch is unspecified. NotFound: *missing is not empty. Corruption: the record
-  // is malformed, or has too many updates. NotSupported: a transaction numbers its updates by
-  // sub-batches.
+  // is malformed, or has too many updates. NotSupported: a transaction is one of RocksDB's
+  // WRITE_PREPARED.
   Status Assemble(const Slice& record, const wal::TimestampSizes& sizes, std::string* batch,
                   std::set<std::string>* missing) const;
   // Remembers the transactions that the record prepares, and forgets those that it decides. The

@@ -46,8 +46,8 @@ class Codec {
 
   // Restores a block of a table of `format_version`. Requires that `dict` is the dictionary it was
   // compressed with. The declared size is checked, before the sink is asked for memory, against
-  // `limit_bytes` and against what the codec could produce from that many bytes. On success *result
-  // is the sink's buffer, filled.
+  // `limit_bytes` and against the most that the codec could produce from so short an input. On
+  // success *result is the sink's buffer, filled.
   //
   // Errors: Corruption for bytes that are no block of this codec or that break a bound;
   // NotSupported if tables of that version do not store the size; MemoryLimit if the sink refuses

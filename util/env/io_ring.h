@@ -94,7 +94,8 @@ class IoRingPool final : private ForkWatch {
   IoRingPool() { Watch(&mu_); }
   ~IoRingPool() { Forget(); }
 
-  // Like IoRing::ReadAll. Also returns false without a ring: then every result is -EAGAIN.
+  // Like IoRing::ReadAll, but sets every result to -EAGAIN first. Also returns false if there is no
+  // ring for this call.
   bool ReadAll(std::span<RingRead> reads);
 
  private:

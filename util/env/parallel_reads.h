@@ -20,8 +20,8 @@ class ParallelReads {
   // disk usually serves at a time.
   static constexpr int kReadsAtOnce = 8;
 
-  // Returns when every read is done. Returns false if there is no ring: then every result is
-  // -EAGAIN, and the caller reads in another way.
+  // Returns when every read is done. Returns false if there is no ring, or it failed: results that
+  // are missing are then -EAGAIN, and the caller makes these reads in another way.
   bool ReadWithRing(std::span<RingRead> reads) { return rings_.ReadAll(reads); }
   // Returns when every read is done. Without memory or threads they are made one by one.
   void ReadWithThreads(std::span<RingRead> reads);

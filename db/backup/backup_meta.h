@@ -43,12 +43,14 @@ struct BackupMeta {
   std::vector<std::string> excluded;  // Paths of shared files that are not in this directory.
 };
 
-// Encodes the list. schema_version is 1 or 2.
+// Encodes the list, without the id, which is the list's name. Requires that path and crc32c of each
+// file are set, and that schema_version is 1, which has no sizes and temperatures, or 2.
 std::string EncodeBackupMeta(const BackupMeta& meta, int schema_version);
 
-// Decodes the list; `name` is for messages. Corruption: it is not such a list, names a file that a
-// backup cannot have, or names one twice. NotSupported: it has a later schema, or a field that may
-// not be ignored.
+// Sets *meta to the decoded list; after an error *meta is unspecified. `id` is that of the backup,
+// and `name` is for messages. Corruption: it is not such a list, names a file that a backup cannot
+// have, or names one twice. NotSupported: it has a later schema, or a field that may not be
+// ignored.
 Status DecodeBackupMeta(const Slice& text, BackupID id, const std::string& name, BackupMeta* meta);
 
 }  // namespace varve

@@ -23,11 +23,12 @@ struct PlanContents {
   std::vector<size_t> brought;
 };
 
-// Encodes the plan. `contents.catalog_bytes` is set already.
+// Encodes the plan. Requires that all members are set.
 std::string EncodePlan(const PlanContents& contents);
 
-// Decodes a plan; `name` is for messages. Corruption: the text is not a plan, is damaged, or names
-// a file that a plan cannot have. NotSupported: it has a later version.
+// Sets all members of *contents; after an error they are unspecified. `name` is for messages.
+// Corruption: the text is not a plan, is damaged, or names a file that a plan cannot have.
+// NotSupported: it has a later version.
 Status DecodePlan(const Slice& text, const std::string& name, PlanContents* contents);
 
 }  // namespace varve

@@ -27,8 +27,9 @@ Status DecodeCatalog(const CopyPlanCatalog& catalog, BackupMeta* meta);
 // Thread safety: none.
 class StoredCatalogs {
  public:
-  // Loads all catalogs. Corruption: two of them contradict each other about an object, or have the
-  // same id. Otherwise returns the errors of DecodeCatalog.
+  // Loads all catalogs into a new object; after an error the object has a part of them, and must
+  // not be used. Corruption: two of them contradict each other about an object, or have the same
+  // id. Otherwise returns the errors of DecodeCatalog.
   Status Load(const std::vector<CopyPlanCatalog>& catalogs);
 
   // Returns the shared object of that name, or null if no catalog has it with a size and a

@@ -25,14 +25,17 @@ namespace varve {
 
 struct Engine;
 
+// Arguments of DB::CreateColumnFamilyWithImport. The sources outlive the call; a null one is
+// refused.
 struct ImportWanted {
   ColumnFamilyDescriptor family;
   bool move_files = false;
   std::vector<const ExportImportFilesMetaData*> sources;
 };
 
-// Implements DB::CreateColumnFamilyWithImport and notifies listeners. Must be called within a
-// public call.
+// Implements DB::CreateColumnFamilyWithImport and notifies listeners. Requires a call within a
+// public call, and that *handle is null; sets *handle if the call succeeds, and leaves it null
+// otherwise.
 Status ImportFamily(Engine* engine, const ImportWanted& wanted,
                     std::unique_ptr<ColumnFamilyHandle>* handle);
 

@@ -58,8 +58,8 @@ class Secondary {
   Status CatchUp();
   // Implements DB::GetSecondaryLag. Reads the logs that were not applied.
   Status Lag(SecondaryLag* lag);
-  // Makes it the primary, but does not start background work. After an error it stays a secondary;
-  // if files were already changed, it cannot catch up any more.
+  // Makes this secondary the primary, but does not start background work. After an error it stays a
+  // secondary, which cannot catch up any more if files were already changed.
   Status Promote(const PromoteOptions& options);
 
  private:

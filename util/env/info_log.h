@@ -34,7 +34,8 @@ struct InfoLogOptions {
 // Each entry is a line "YYYY/MM/DD-HH:MM:SS.micros thread [LEVEL] text", written at once. A line at
 // WARN_LEVEL or above that repeats within a second is only counted. Write errors are dropped: the
 // log must never stop the database. If a new LOG cannot be begun, lines go to the old one, and
-// another attempt is made after a second. `fs` and `clock` are shared.
+// another attempt is made after a second. `fs` and `clock` are shared. *result is null after an
+// error, which is that of making the directory or the first LOG.
 Status OpenInfoLog(const std::shared_ptr<FileSystem>& fs, const std::shared_ptr<SystemClock>& clock,
                    const std::string& dbname, const std::string& log_dir,
                    const InfoLogOptions& options, std::shared_ptr<Logger>* result);

@@ -40,7 +40,8 @@ struct CacheEntryStats {
   uint64_t end_micros = 0;
   uint64_t walks = 0;  // Number of walks over this cache so far.
 
-  // The names are those of BlockCacheEntryStatsMapKeys.
+  // Return the statistics under the names of BlockCacheEntryStatsMapKeys, and as text. `now_micros`
+  // is the present time of the clock that gave end_micros, for the age.
   [[nodiscard]] std::map<std::string, std::string> ToMap(uint64_t now_micros) const;
   [[nodiscard]] std::string ToString(uint64_t now_micros) const;
 };

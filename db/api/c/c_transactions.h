@@ -24,8 +24,8 @@ struct rocksdb_optimistictransactiondb_t {
 
 struct rocksdb_transaction_t {
   std::unique_ptr<varve::Transaction> rep;
-  // Keeps errors of functions that cannot report: Commit and Prepare do. The first is for handles
-  // of its batch.
+  // These keep errors of functions that cannot report them, for Commit and Prepare to return: of
+  // updates through a handle of the transaction's batch, and of all others.
   varve::c::BatchFailure batch_failure;
   varve::Status failure;
 };

@@ -344,12 +344,12 @@ class DbImpl final : public DB, public TransactionHost, public CopyHost, public 
   // Checks that the prepared updates of `prepared`, and the further ones that come with the commit,
   // can be inserted.
   Status CheckPrepared(const PreparedTransaction& prepared, const WriteBatch& updates,
-                      const WriteOptions& options) const;
+                       const WriteOptions& options) const;
   // Sets *any: true if keys of the prepared transaction have timestamps. Then sets *stamped to a
   // copy of its updates in which all timestamps are `timestamp`; leaves *stamped otherwise.
   // InvalidArgument: *any is true, and `timestamp` is empty or has another size than keys want.
-  Status StampPrepared(const PreparedTransaction& prepared, const Slice& timestamp, WriteBatch* stamped,
-                      bool* any) const;
+  Status StampPrepared(const PreparedTransaction& prepared, const Slice& timestamp,
+                       WriteBatch* stamped, bool* any) const;
   // Searches the super-version for the key of *lookup, merges its operands, reads its blob, and
   // counts the read in the statistics. Requires that `value` is not null, and the one that the
   // lookup was made with. NotFound: there is no value.

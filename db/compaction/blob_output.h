@@ -53,8 +53,9 @@ class BlobTally {
   [[nodiscard]] bool empty() const { return sums_.empty(); }
   // Returns the references, by ascending file.
   [[nodiscard]] std::vector<BlobShare> Shares() const;
-  // Returns those that `left` does not have, to the files of `present`. The others refer to lost
-  // files, which no MANIFEST counts garbage of.
+  // Returns the references that are counted here and not in `left`, by ascending file. Leaves out
+  // files that `present` lacks: they are lost, and no MANIFEST counts garbage of them. Requires
+  // that `left` has no more references to any file than this object.
   [[nodiscard]] std::vector<BlobGarbage> Without(const BlobTally& left,
                                                  const BlobFiles& present) const;
   void Clear() { sums_.clear(); }
@@ -63,7 +64,8 @@ class BlobTally {
   std::map<uint64_t, BlobGarbage> sums_;
 };
 
-// Reads the value that an entry's reference leads to.
+// Reads the value that an entry's reference leads to into *value. `user_key` is the entry's, with
+// its timestamp.
 using BlobFetcher = std::function<Status(const Slice& user_key, const Slice& encoded_reference,
                                          PinnableSlice* value)>;
 
@@ -82,7 +84,7 @@ struct BlobOutputOptions {
   const BlobCache* warms = nullptr;    // gets each value that goes to a blob file; may be null
 };
 
-// Return what names blob files, for code that handles tables as well.
+// Return blob files as code that handles tables as well takes them: kind, number and size are set.
 [[nodiscard]] NewFile AsDataFile(const BlobFileFacts& blobs);
 [[nodiscard]] std::vector<NewFile> AsDataFiles(const std::vector<BlobFileFacts>& files);
 
@@ -95,15 +97,17 @@ class BlobOutput {
   BlobOutput(const BlobOutput&) = delete;
   BlobOutput& operator=(const BlobOutput&) = delete;
 
-  // Takes a surviving entry, and changes internal key and value to what the table is to hold. Both
-  // live until the next call.
+  // Takes a surviving entry, whose internal key is *key, and sets *key and *value to what the table
+  // is to hold. Bytes that the call has made live until the next one. Errors: those of `fetch`, and
+  // of writing a blob file; *key and *value are undefined then.
   Status Take(Slice* key, Slice* value);
-  // Says what the entries taken since the last call refer to, which are those of a new table.
+  // Sets file->blob_shares and file->oldest_blob_file_number to what the entries taken since the
+  // last call refer to. Requires that these are the entries of the table that `file` describes.
   void DescribeTable(NewFile* file);
-  // Ends the open files and makes them durable.
+  // Ends the open files and makes them durable. Take must not be called any more.
   Status Finish();
 
-  // Gives the finished files, by ascending number, to the caller.
+  // Gives the finished files, by ascending number, to the caller; the destructor leaves them then.
   [[nodiscard]] std::vector<BlobFileFacts> TakeFiles();
   // Returns what was taken as a reference and left as it was.
   [[nodiscard]] const BlobTally& kept() const { return kept_; }

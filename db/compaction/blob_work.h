@@ -65,9 +65,10 @@ class BlobInputs {
   // True for a reference to a file that the version does not have, as a repair leaves it. No later
   // attempt would find the value.
   [[nodiscard]] bool IsLost(const Slice& encoded_reference) const;
-  // Reads the value that an entry with this user key refers to into *value. Returns Corruption for
-  // a reference that leads nowhere, and the errors of opening and reading the blob file. They name
-  // the file, the offset and the key; if the reference itself is ill-formed, the table.
+  // Reads the value that an entry with this user key, given with its timestamp, refers to into
+  // *value. Returns Corruption for a reference that leads nowhere, and the errors of opening and
+  // reading the blob file. They name the file, the offset and the key; if the reference itself is
+  // ill-formed, the table.
   Status Get(const Slice& user_key, const Slice& encoded_reference, PinnableSlice* value);
 
   [[nodiscard]] uint64_t blobs_read() const { return blobs_read_; }

@@ -167,6 +167,9 @@ class CompactionIterator {
   const CompactionCounts& counts() const { return counts_; }
 
  private:
+  // In the functions below a `key` is an internal key of the input, and a `user_key` has its
+  // timestamp.
+
   // Says what became of an entry.
   enum class Step : uint8_t {
     kEmit,     // key_ and value_ are the next entry of the output

@@ -47,6 +47,7 @@ struct Subcompaction {
 };
 
 // Everything that a compaction needs besides its plan. Nothing in it is guarded by the DB mutex.
+// Pointers are borrowed until RunCompaction returns; `statistics` and `info_log` may be null.
 struct CompactionContext {
   const InternalKeyComparator* icmp = nullptr;
   // The options of the job's beginning; a change by SetOptions affects later jobs.
@@ -61,11 +62,11 @@ struct CompactionContext {
   TableBuildOptions build;  // template; file number and times are set per output
   // Returns the number of a new table or blob file; may be called from any thread.
   std::function<uint64_t()> new_file_number;
-  // Asked now and then; the job ends with the status that they give.
+  // Polled now and then; the job ends with the error of CancelFlags::Check.
   CancelFlags cancel;
   Statistics* statistics = nullptr;
   Logger* info_log = nullptr;
-  Env* env = nullptr;  // provides threads for sub-compactions
+  Env* env = nullptr;  // not used: sub-compactions run on threads of the C++ library
   // Names the family for filters, listeners and messages.
   std::string family_name;
   // Says which oddities of entries end the job.

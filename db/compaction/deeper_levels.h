@@ -22,7 +22,8 @@ class DeeperLevels {
   // reserved (cf_allow_ingest_behind). Keys of successive calls must ascend (equal ones are
   // allowed).
   bool MayHold(const Slice& key);
-  // Does the same for the range [begin, end); may be called in any order.
+  // Does the same for the keys of [begin, end), which have no timestamps; may be called in any
+  // order.
   bool MayHoldRange(const Slice& begin, const Slice& end) const;
 
  private:

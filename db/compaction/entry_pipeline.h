@@ -27,7 +27,7 @@
 
 namespace varve {
 
-// A chunk of contiguous entries.
+// A chunk of contiguous entries. Here and in EntryPipeline, keys are internal keys.
 //
 // Thread safety: none.
 class EntryChunk {

@@ -28,14 +28,15 @@ struct KeyRange {
 KeyRange RangeOf(const InternalKeyComparator& icmp, const FileMetaData& file);
 KeyRange RangeOf(const InternalKeyComparator& icmp, const CompactionPlan& plan);
 
-// Files [first, last) of a level >= 1.
+// Files [first, last) of a level >= 1, by their indexes in it.
 struct FileSpan {
   size_t first = 0;
   size_t last = 0;
   bool empty() const { return first == last; }
 };
 
-// Returns the files that overlap the range; null bounds are open.
+// Returns the files of a level >= 1 that overlap the range from `begin` to `end`, which are keys
+// without timestamps, both inclusive; null: open.
 FileSpan OverlappingSpan(const LevelFiles& files, const InternalKeyComparator& icmp,
                          const Slice* begin, const Slice* end);
 // Adds neighbours as long as they share the key at the border: older entries of a key must not stay
@@ -47,8 +48,8 @@ bool AnyBeingCompacted(const LevelFiles& files, const FileSpan& span);
 uint64_t BytesOf(const LevelFiles& files, const FileSpan& span);
 std::vector<FileRef> FilesOf(const LevelFiles& files, const FileSpan& span);
 
-// Adds to `chosen` (indexed as L0) every L0 file that overlaps the chosen ones' range, until none
-// does. Returns the range.
+// Adds to `chosen` (indexed as L0) every L0 file that overlaps the chosen ones' range, until no
+// other file does. Returns the range of the chosen ones.
 KeyRange GrowL0Cluster(const LevelFiles& files, const InternalKeyComparator& icmp,
                        std::vector<bool>* chosen);
 

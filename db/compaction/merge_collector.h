@@ -53,13 +53,15 @@ class MergeCollector {
 
   // Merges the operands, at least one, into one entry with the newest one's sequence number. With
   // an unknown base they become one operand if the operator can merge operands with each other, and
-  // otherwise stay. Returns Corruption, with the operands unchanged, if the operator fails although
-  // the base is known. `value` is that of the base, and must live to the end of the round.
+  // otherwise stay; they also stay without an operator. With a known base, returns the error of
+  // MergeCaller::Full, with the operands unchanged. `user_key` has no timestamp. `value` is that of
+  // the base, and must live to the end of the round; it is not used with kUnknown and kNone.
   Status Merge(const Slice& user_key, Base base, const Slice& value);
   // Leaves all operands unchanged.
   void Leave() { Settle(); }
-  // Merges a single operand without a base, outside of rounds. *result, an entry of type *type,
-  // lives until the next call.
+  // Merges a single operand without a base, outside of rounds. Sets *result to the value, and *type
+  // to the type, of the entry that results; *result lives until the next call. `user_key` has no
+  // timestamp. Errors: those of MergeCaller::Full; both are undefined then.
   Status MergeAlone(const Slice& user_key, const Slice& operand, Slice* result, ValueType* type);
   [[nodiscard]] bool wants_single_operand() const { return wants_single_operand_; }
   // Returns the type of all entries: kTypeMerge or, of one entry, kTypeValue or

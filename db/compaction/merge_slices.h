@@ -82,7 +82,8 @@ struct MergeSlice {
   uint64_t wanted_bytes = 0;
 };
 
-// Returns the first slice of the parts: neighbours that are wanted.
+// Returns the first slice of the parts: neighbours that are wanted. `parts` is what FindParts has
+// returned for the version and these levels.
 MergeSlice FirstSlice(const Version& version, const std::vector<int>& levels,
                       const std::vector<MergePart>& parts, const SliceRules& rules);
 

@@ -32,9 +32,9 @@ class OutputWriter {
   OutputWriter(OutputSplitter* splitter, const SurvivingTombstones* tombstones, OpenOutput open,
                bool own_thread = false, BlobOutput* blobs = nullptr);
 
-  // Runs the iterator, which was started, to its end. `begin` and `end` (keys without timestamps,
-  // exclusive end, null: open) limit the range of tombstones. `check` (may be null) is called after
-  // the last entry; the last file is kept only if it returns OK.
+  // Runs the iterator, which must have been started, to its end. `begin` and `end` (keys without
+  // timestamps, exclusive end, null: open) limit the range of tombstones. `check` (may be null) is
+  // called after the last entry; the last file is kept only if `check` returns OK.
   Status Run(CompactionIterator* iterator, const Slice* begin, const Slice* end,
              const std::function<Status()>& check = nullptr);
 

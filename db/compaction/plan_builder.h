@@ -65,7 +65,9 @@ class PlanBuilder {
 
   // Builds a plan of exactly these inputs, without checks.
   std::unique_ptr<CompactionPlan> Build(PlanInputs inputs) const;
-  // Fills in the fields that follow from a plan's inputs and output level.
+  // Requires that plan->inputs has a file, and plan->output_level. Sets the members that follow
+  // from these and the options: version, start_level, bottommost, blob_victims, and `output` except
+  // its border_file_bytes. May be called again after the inputs have changed.
   void Complete(CompactionPlan* plan) const;
 
   // Builds a plan of a span of `level`, grown to clean cuts, with everything it overlaps in the

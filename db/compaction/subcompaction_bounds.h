@@ -19,8 +19,9 @@ struct CompactionInputFile {
   int level = 0;
 };
 
-// Returns ascending user keys that cut the inputs into at most `pieces` parts of about equal bytes,
-// none much smaller than an output file. Empty: one piece.
+// Returns ascending keys, without timestamps, that cut the inputs into at most `pieces` parts of
+// about equal bytes, none much smaller than an output file. Empty: one piece. Reads one table of
+// L0, if there is any.
 std::vector<std::string> ChooseSubcompactionBounds(const CompactionPlan& plan,
                                                    const std::vector<CompactionInputFile>& inputs,
                                                    const InternalKeyComparator& icmp,

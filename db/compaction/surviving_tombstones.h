@@ -23,7 +23,7 @@ namespace varve {
 // Thread safety: none. Returned slices point into the object or are the caller's bounds.
 class SurvivingTombstones {
  public:
-  // A tombstone as a file gets it, cut to the file's range.
+  // A tombstone as a file gets it, cut to the file's range. The ends are keys without timestamps.
   struct Piece {
     Slice begin;
     Slice end;  // exclusive
@@ -42,9 +42,9 @@ class SurvivingTombstones {
   // Returns all inputs' tombstones as one list; null if there are none.
   const std::shared_ptr<const FragmentedTombstones>& all() const { return all_; }
 
-  // Returns the pieces that a file over the keys [lower, upper) must hold, in the order of internal
-  // keys. Null: unbounded. Adds to *expired, if it is not null, the number of tombstones without
-  // effect.
+  // Returns the pieces that a file over [lower, upper) must hold, in the order of internal keys.
+  // The bounds are keys without timestamps; null: unbounded. Adds to *expired, if it is not null,
+  // the number of tombstones without effect.
   std::vector<Piece> Within(const Slice* lower, const Slice* upper,
                             uint64_t* expired = nullptr) const;
 

@@ -92,9 +92,9 @@ class TableOutput {
     VARVE_ASSERT(has_entry_);
     hidden_++;
   }
-  // Adds a range tombstone [begin, end) of sequence number `seq`, given without timestamps and
-  // already cut to the file's range. Begins must ascend; of tombstones with equal begins the newest
-  // comes first.
+  // Adds a range tombstone [begin, end) of sequence number `seq`, given as keys without timestamps
+  // and already cut to the file's range. Begins must ascend; of tombstones with equal begins the
+  // newest comes first.
   void AddTombstone(const Slice& begin, const Slice& end, SequenceNumber seq,
                     const Slice& timestamp = Slice());
   // True if neither an entry nor a tombstone was added.
@@ -135,7 +135,7 @@ class TableOutput {
   Status ReadBack(const NewFile& file) const;
   // Reads the table into the block cache. Best effort.
   void FillCache(const NewFile& file) const;
-  // Sets the bounds of points and tombstones together.
+  // Sets the bounds of points and tombstones together. Returns false if a key is no internal key.
   bool SetBounds(NewFile* file) const;
 
   const TableOutputContext context_;

@@ -24,7 +24,8 @@ namespace varve {
 Status PickPromotion(const VersionRef& version, int target_level,
                      std::unique_ptr<CompactionPlan>* plan);
 
-// A range of keys in which newer entries delete everything up to a sequence number.
+// A range of keys, given without timestamps, in which newer entries delete everything up to a
+// sequence number.
 struct DeletedRange {
   Slice start;
   Slice limit;
@@ -40,8 +41,8 @@ std::unique_ptr<CompactionPlan> PickDeleted(const VersionRef& version, const Del
 // first of them. Returns null if there are none.
 std::unique_ptr<CompactionPlan> PickDropped(const VersionRef& version,
                                             const std::vector<DueFile>& files);
-// Does the same for files that range tombstones have deleted completely. An edit alone drops them,
-// so this should come first: no other compaction should read them.
+// Does the same for files that range tombstones have deleted completely. A picker should ask for
+// this plan before all others, because a compaction would read such files in vain.
 std::unique_ptr<CompactionPlan> PickCovered(const VersionRef& version,
                                             const std::vector<CoveredFile>& covered);
 

@@ -33,29 +33,32 @@ class ChangePositions {
   // stay in the log set (LogHold).
   void Recover(const std::vector<ChangePosition>& positions, LogSet* logs, uint64_t now);
 
-  // Claims a position for one stream. Returns Busy if another stream has it, NotFound if it does
-  // not exist.
+  // Claims a position for one stream, and sets *position to it; an expired one can be claimed, too.
+  // Busy: another stream has it. NotFound: it does not exist.
   Status Claim(const std::string& name, ChangePosition* position);
   // Ends the caller's claim, if the position still exists.
   void GiveBack(const std::string& name) noexcept;
-  // Adds a new position, claimed; all logs stay for it until SetStored. Returns Busy if another
-  // thread has just added it, InvalidArgument if there are kChangePositionsMax already.
+  // Adds a new position, claimed; all logs stay for it until SetStored. Busy: there is one of this
+  // name, which another thread has just added. InvalidArgument: there are kChangePositionsMax
+  // already.
   Status Add(const ChangePosition& position, LogSet* logs, uint64_t now);
   // Removes a position that the caller has claimed.
   void Remove(const std::string& name) noexcept;
 
-  // Sets the acknowledged position, which ascends. Releases no logs (SetStored does). Does nothing
-  // if the position has expired.
+  // Sets the acknowledged position. Requires that neither `next` nor `log` is smaller than before.
+  // Releases no logs (SetStored does). Does nothing if the position has expired or is gone.
   void Move(const std::string& name, SequenceNumber next, uint64_t log, uint64_t now);
-  // Sets *position to its current value. Returns false if it does not exist any more.
+  // Sets *position to its current value. Returns false, and leaves *position, if there is none of
+  // this name any more.
   bool Get(const std::string& name, ChangePosition* position) const;
   // Notes that the MANIFEST has this position: logs before position.log need not stay for it.
   void SetStored(const ChangePosition& position);
 
-  // Expires positions that keep more of the logs below `needed`, the oldest that the database needs
-  // itself, than they may, or that keep any and have been idle for too long; no log stays for these
-  // any more. `newest` is the last sequence number that may be in those logs. Returns true if any
-  // expired.
+  // Expires positions that cost too much. A position costs the bytes of `logs` from position.log on
+  // and below `needed`, the oldest log that the database needs itself. It expires if these are more
+  // than its max_bytes, or if there are any and it was not moved for more than its max_seconds. No
+  // log stays for it any more. `newest`, the last sequence number that may be in `logs`, becomes
+  // the last one that is lost to it. Returns true if any position expired.
   bool Expire(uint64_t needed, const std::vector<LogSet::LogInfo>& logs, SequenceNumber newest,
               uint64_t now);
   // Returns the expired positions that the MANIFEST does not know yet. Returns each once.

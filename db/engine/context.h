@@ -83,7 +83,7 @@ class DbContext {
   Logger* info_log() const { return info_log_.get(); }
   const std::shared_ptr<Logger>& shared_info_log() const { return info_log_; }
   void set_info_log(std::shared_ptr<Logger> log) { info_log_ = std::move(log); }
-  // Null: the space of tables is not limited.
+  // Returns what counts and limits the space of tables; null: nothing does.
   TableSpace* table_space() const { return table_space_; }
   // Serve the space limit, if there is one, and do not throw. NoteTable reports a table that is in
   // force; CheckSpace returns SpaceLimit if there is no room for more.
@@ -96,7 +96,7 @@ class DbContext {
   // Returns the DB that listeners get; null before background work starts.
   DB* db() const { return db_; }
   void set_db(DB* db) { db_ = db; }
-  // Cache of open tables; null: their number is not limited.
+  // Returns the cache of open tables; null: their number is not limited.
   const std::shared_ptr<Cache>& limited_tables() const { return limited_tables_; }
   void set_limited_tables(std::shared_ptr<Cache> tables) { limited_tables_ = std::move(tables); }
 
@@ -112,7 +112,8 @@ class DbContext {
   // Releases both locks, if they are taken. May be called repeatedly.
   IOStatus Unlock();
 
-  // Null if read-only.
+  // Return the directories for syncs; null until the functions below have opened them, which a
+  // read-only opening does not call.
   FSDirectory* directory() const { return directory_.get(); }
   FSDirectory* wal_directory() const { return wal_directory_.get(); }
   // Open the directories, so that they can be synced after files were created in them.

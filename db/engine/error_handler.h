@@ -68,7 +68,7 @@ class ErrorHandler {
   const std::shared_ptr<InvalidatedSequences>& invalidated() const VARVE_REQUIRES(kDbMutex) {
     return invalidated_;
   }
-  // Called when those memtables are in tables.
+  // Forgets these numbers. Called when all memtables that omit them are in tables.
   void ForgetInvalidated() VARVE_REQUIRES(kDbMutex);
 
  private:

@@ -36,7 +36,8 @@ struct LevelInputs {
 
 // All do nothing without a LOG. None throws; a line that memory is missing for is left out.
 void FlushStarted(const DbContext& context, const FlushJobInfo& info, const MemTableSums& sums);
-// `files` has the number of tables at each level.
+// `files` has the number of tables at each level; `immutable_memtables` is how many are left to
+// flush.
 void FlushFinished(const DbContext& context, const FlushJobInfo& info,
                    const std::vector<uint64_t>& files, size_t immutable_memtables);
 // `score` is that of the level that the plan begins with; `input_bytes` the size of all inputs.
@@ -44,7 +45,7 @@ void CompactionStarted(const DbContext& context, const CompactionJobInfo& info, 
                        uint64_t input_bytes, const std::vector<LevelInputs>& inputs);
 void CompactionFinished(const DbContext& context, const CompactionJobInfo& info,
                         const std::vector<uint64_t>& files);
-// `smallest` and `largest` are the sequence numbers of its entries.
+// `smallest` and `largest` are the sequence numbers of the table's entries.
 void TableCreated(const DbContext& context, const TableFileCreationInfo& info, uint64_t number,
                   SequenceNumber smallest, SequenceNumber largest);
 // `result` is that of the deletion; `job` is the number of the job that deleted it.

@@ -29,6 +29,7 @@ class MemTableFlusher {
   virtual bool AnythingDue() VARVE_REQUIRES(kDbMutex) = 0;
   // Switches what is full, and requests the flushes that follow. Must be called if AnythingFull or
   // AnythingDue is true. Requires that the caller keeps writers out (CommitPath::EnterExclusive).
+  // Releases the mutex while it begins a new log.
   virtual Status SwitchFullMemTables() VARVE_REQUIRES(kDbMutex) = 0;
   // Requests flushes of families that stop writes with memtables not requested yet (they wait to be
   // merged with more, which will not come), and hands the requests to threads.

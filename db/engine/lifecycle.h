@@ -30,7 +30,7 @@ class Lifecycle {
   Lifecycle(const Lifecycle&) = delete;
   Lifecycle& operator=(const Lifecycle&) = delete;
 
-  // Set before anything else that Close does; also in the child of a fork(), where the database is
+  // True from the first step of Close on, and in the child of a fork(), where the database is
   // disabled (fork_guard.h).
   bool closed() const { return closed_.load(std::memory_order_acquire); }
   // True if background work is to give up; jobs check it often.
@@ -64,7 +64,7 @@ class Lifecycle {
   enum class Closing : uint8_t { kNo, kUnderWay, kOver };
   Closing closing() const VARVE_REQUIRES(kDbMutex) { return closing_; }
   const Status& close_status() const VARVE_REQUIRES(kDbMutex) { return close_status_; }
-  // After this no call enters any more.
+  // Begins to close: no call enters any more (OpenCalls::Shut).
   void BeginClosing() VARVE_REQUIRES(kDbMutex);
   // Stores the result of Close for all calls of it.
   void EndClosing(const Status& status) noexcept VARVE_REQUIRES(kDbMutex);

@@ -27,14 +27,14 @@ class LogArchive {
   bool wanted() const {
     return context_.options().WAL_ttl_seconds != 0 || context_.options().WAL_size_limit_MB != 0;
   }
-  // Sets *numbers to those of the archived logs, ascending.
+  // Sets *numbers to those of the archived logs, ascending; to none if there is no archive.
   Status List(std::vector<uint64_t>* numbers) const;
   // Returns the path that the log has, or would have, in the archive.
   std::string PathOf(uint64_t number) const;
   // Moves an obsolete log, to which no thread writes, into the archive. Returns false if it stays.
   bool Take(uint64_t number) const;
-  // Deletes logs that are too old, or beyond the size limit; none from `oldest_held` on, the oldest
-  // log that a LogHold keeps.
+  // Deletes archived logs that are empty, too old, or beyond the size limit; none from
+  // `oldest_held` on, the oldest log that a LogHold keeps (LogSet::oldest_held). Best effort.
   void Purge(uint64_t oldest_held) const;
   // Returns how often Purge should be called.
   uint64_t purge_period_micros() const;

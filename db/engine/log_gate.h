@@ -24,9 +24,11 @@ class LogGate {
   LogGate& operator=(const LogGate&) = delete;
 
   // Keeps writers out; calls are counted. The first call waits for writers that are inside, and
-  // hands the log to the file system.
+  // hands the log to the file system; if that fails it returns the error, and lets writers in
+  // again. Busy: the call comes from a flush or an ingestion, which it would wait for. A closed
+  // database returns the error of Lifecycle::CheckOpen.
   Status Lock() VARVE_EXCLUDES(kDbMutex);
-  // Returns Aborted if it is not locked. Any thread.
+  // Undoes one Lock; the last one lets writers in. Aborted: the log is not locked.
   Status Unlock() VARVE_EXCLUDES(kDbMutex);
 
   bool locked() const VARVE_REQUIRES(kDbMutex) { return locks_ > 0; }

@@ -25,9 +25,10 @@ class FoldingResolver : public MemTableResolver {
     return state_.families.ComparatorOf(family);
   }
   bool FoldsMerges(uint32_t family) override;
-  // Merges the operand onto the value below it. Returns false, and folds nothing, if that value is
-  // not available at once: its blocks are not in the cache (with strict_max_successive_merges they
-  // are read), or earlier writes are slow; or if the operator fails.
+  // Merges the operand of the user key onto the value below it, and sets *value and *form to the
+  // result. Returns false, with both undefined, if there are too few operands below, if that value
+  // is not available at once (its blocks are not in the cache, unless strict_max_successive_merges
+  // allows reads, or earlier writes are slow), or if the operator fails.
   bool FoldMerge(uint32_t family, SequenceNumber sequence, const Slice& key, const Slice& operand,
                  std::string* value, ValueForm* form) override;
 

@@ -31,21 +31,24 @@ class NewLogs {
   NewLogs(const NewLogs&) = delete;
   NewLogs& operator=(const NewLogs&) = delete;
 
-  // Makes a fresh log the current one. With `force` an empty one is replaced, too, and all families
-  // are about to leave earlier logs in one step: the new log begins with the undecided
-  // transactions, durably, so that earlier logs are not needed. Requires that the caller keeps
-  // writers out (CommitPath::EnterExclusive); releases the mutex while files are made. After a
-  // failure the old log is still the current one, and the new file is gone.
+  // Makes a fresh log the current one, unless that is empty already. With `force`, replaces an
+  // empty log, too, and writes the undecided transactions to the new one, durably, so that no
+  // earlier log is needed for them. `force` requires that the caller then moves all families to the
+  // new log in one edit (VersionEdit::log_number). Requires that the caller keeps writers out
+  // (CommitPath::EnterExclusive); releases the mutex while files are made. After a failure the old
+  // log is still the current one, and the new file is gone.
   Status Start(bool force) VARVE_REQUIRES(kDbMutex);
 
-  // True if a log that is still needed may be stamped: by this object, or according to NoteStamped.
+  // True once this object has begun to make a stamped log, or NoteStamped was called; it stays so.
   bool stamped() const VARVE_REQUIRES(kDbMutex) { return stamped_; }
-  // True if that may be the current log.
+  // True if the current log may be stamped.
   bool current_stamped() const VARVE_REQUIRES(kDbMutex) { return current_stamped_; }
   // Must be called before another object adds a record of timestamp sizes to the current log, and
   // by an opening or a promotion that keeps a log which may have one.
   void NoteStamped() VARVE_REQUIRES(kDbMutex) { stamped_ = current_stamped_ = true; }
-  // Ends stamping: nothing will be written to the logs.
+  // Makes the logs that Start makes from now on unstamped. Requires that no write comes any more,
+  // as in Close: a replay takes the keys of an unstamped log for keys without timestamps if the
+  // family does not persist them (TimestampAdapter).
   void StopStamping() VARVE_REQUIRES(kDbMutex) { stamps_ = false; }
 
   // Keeps an obsolete log whose file a later log may reuse. Returns false if recycle_log_file_num
@@ -94,7 +97,7 @@ class NewLogs {
   std::deque<uint64_t> kept_ VARVE_GUARDED_BY(kDbMutex);  // oldest first
   // True while new logs are stamped.
   bool stamps_ VARVE_GUARDED_BY(kDbMutex) = true;
-  // True if some log that is still needed is stamped, and if the current one is.
+  // What stamped() and current_stamped() return.
   bool stamped_ VARVE_GUARDED_BY(kDbMutex) = false;
   bool current_stamped_ VARVE_GUARDED_BY(kDbMutex) = false;
 };

@@ -34,7 +34,7 @@ class OpenCalls {
     if (--inside_ == 0 && shut_) all_left_.SignalAll();
   }
 
-  // After this no call enters any more.
+  // Shuts the gate for good: no call enters any more.
   void Shut() {
     MutexLock lock(&mu_);
     shut_ = true;

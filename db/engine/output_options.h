@@ -25,19 +25,20 @@ TableOutputContext MakeTableOutputContext(const DbContext& context, const Dynami
                                           const ColumnFamily& family,
                                           const ColumnFamilyOptions& options,
                                           Env::IOPriority priority) VARVE_REQUIRES(kDbMutex);
-// Returns everything except the file number and the compression; times are those of the call. The
-// result has pointers into the context, the family and `options`, which must outlive it.
+// Returns everything except the file number, the compression and the reason; times are those of the
+// call. The result has pointers into the context, the family and `options`, which must outlive it.
 TableBuildOptions MakeTableBuildOptions(const DbContext& context, const std::string& db_id,
                                         const ColumnFamily& family,
                                         const ColumnFamilyOptions& options, int level);
 
-// Fills in everything that a flush of the family needs except its memtables, which the caller must
-// have picked in the same hold of the mutex. Takes a file number for the table.
+// Sets all members of *input but `memtables`, which the caller must have picked in the same hold of
+// the mutex, and those for blob files (new_blob_file_number, blob_cache). Takes a file number for
+// the table. `base_level` is that of the family's LevelShape.
 void FillFlushInput(const DbContext& context, const DynamicOptions& dynamic, DbState* state,
                     ColumnFamily& family, TableFileCreationReason reason, int base_level,
                     FlushInput* input) VARVE_REQUIRES(kDbMutex);
 
-// Returns the block-based table options of a family (its factory was checked at open).
+// Returns the block-based table options of a family; the defaults if it has another table factory.
 const BlockBasedTableOptions& TableOptionsOf(const ColumnFamilyOptions& options);
 
 }  // namespace varve

@@ -75,7 +75,8 @@ class StallControl {
   // that come from now on owe nothing for earlier ones.
   void SetRate(uint64_t bytes_per_second) VARVE_REQUIRES(kDbMutex);
 
-  // --- Writers' waits. To be called before and after a wait. Simultaneous waits of several threads
+  // --- Writers' waits. BeginWait must be called before a wait, and EndWait after it, with the time
+  // that BeginWait has returned (DbContext::MonotonicMicros). Simultaneous waits of several threads
   // count once, as wall time.
   uint64_t BeginWait() VARVE_REQUIRES(kDbMutex);
   void EndWait(uint64_t started) VARVE_REQUIRES(kDbMutex);

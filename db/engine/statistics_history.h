@@ -32,8 +32,8 @@ class StatisticsHistory {
 
   // Reads the counts from which the growth of the first record is computed.
   void Begin(const Statistics& statistics);
-  // Makes a record of the growth since the last one, and drops the oldest records beyond
-  // `most_bytes`.
+  // Makes a record of the growth since the last one, with the time `seconds` since 1970, and drops
+  // the oldest records beyond `most_bytes`.
   void Record(const Statistics& statistics, uint64_t seconds, size_t most_bytes);
   // Returns the growth since the last record, for a caller that stores it elsewhere; the next
   // record begins here.

@@ -48,6 +48,10 @@ class WriteAdmission {
   WriteAdmission& operator=(const WriteAdmission&) = delete;
 
   // Returns OK if a write of `bytes` bytes may continue. Costs one relaxed load in the usual case.
+  // Otherwise returns the error for which the database refuses writes (ErrorHandler::WriteRefusal).
+  // Incomplete: the write has no_slowdown, and would have to wait. Busy: it was called from a flush
+  // or a compaction for which it would have to wait. ShutdownInProgress: the database is being
+  // closed.
   Status Admit(const WriteOptions& options, size_t bytes) {
     if (!slow_path_.is_set()) [[likely]]
       return Status::OK();

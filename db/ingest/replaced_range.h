@@ -32,7 +32,8 @@ class ReplacedRange {
   // Return true if the whole table, or some key in its bounds, is in the range.
   [[nodiscard]] bool Covers(const InternalKeyComparator& icmp, const TableFacts& table) const;
   [[nodiscard]] bool Overlaps(const InternalKeyComparator& icmp, const TableFacts& table) const;
-  // Sets *any if the memtable has an entry or tombstone in the range.
+  // Sets *any to true if the memtable has an entry or tombstone in the range, and leaves it
+  // otherwise, as it is called for several memtables in turn.
   Status LookInto(const InternalKeyComparator& icmp, const MemTable& mem, bool* any) const;
 
   // Sets *tables to the version's tables in the range whose epochs are below `epochs_end`, with

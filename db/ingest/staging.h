@@ -26,12 +26,14 @@ StagingWay WayOf(const IngestExternalFileOptions& options);
 Status StageFile(const DbContext& context, const std::string& source, const std::string& target,
                  StagingWay way);
 
-// Writes the sequence number into a file at this offset, durably.
+// Writes the sequence number into the 8 bytes at this offset of a file, durably. Requires that the
+// file was copied: a link would change the user's file.
 Status WriteSequence(const DbContext& context, const std::string& path, uint64_t offset,
                      SequenceNumber sequence);
 
-// Computes the checksum of the whole file by the function of that name, or by the database's own if
-// `function` is empty. Leaves it empty if the database keeps no file checksums.
+// Sets table->file.checksum to that of the whole file at table->path, by the function of that name,
+// or by the database's own if `function` is empty. Leaves it as it is if the database keeps no file
+// checksums.
 Status FillInChecksum(const DbContext& context, StagedTable* table,
                       const std::string& function = std::string());
 

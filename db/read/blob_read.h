@@ -12,13 +12,15 @@
 
 namespace varve {
 
-// Ends a search in state kReference: replaces the reference, which lies in *value, by the value.
-// Errors as BlobSource; NotSupported if the super-version is of a table that is read alone.
+// Ends a search: replaces the reference that the lookup has left in *value by the value that it
+// leads to. Requires that lookup.state() is kReference. Errors: those of BlobSource::Get, with the
+// table of the entry if its reference is ill-formed. NotSupported: the super-version is that of a
+// single table (SingleTable), which has no directory of blob files.
 Status ReadReference(const ReadOptions& options, const SuperVersion& super_version,
                      const PointLookup& lookup, PinnableSlice* value);
 
-// If the base of the operands is a reference, reads it into *value, which must outlive the
-// operands' use, and makes it the base.
+// If the base of the lookup's operands is a reference, reads the value into *value, which must
+// outlive the operands' use, and makes that the base. Errors as ReadReference.
 Status ReadReferenceOfBase(const ReadOptions& options, const SuperVersion& super_version,
                            PointLookup* lookup, PinnableSlice* value);
 

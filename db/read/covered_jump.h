@@ -33,7 +33,8 @@ class CoveredJump {
     // entry to come is larger.
     Slice internal;
     bool backward = false;
-    const Slice* bound = nullptr;  // the jump ends there at the latest; null: no bound
+    // A user key without timestamp, at which the jump ends at the latest; null: no bound.
+    const Slice* bound = nullptr;
   };
 
   void Init(const InternalKeyComparator* icmp, TombstoneSet* tombstones) {

@@ -25,8 +25,9 @@ inline constexpr char kIteratorIsEntity[] = "varve.iterator.is-entity";
 // the callbacks that `options` point to. `statistics` may be null, and must live as long as
 // `source`. The caller has checked the timestamps of `options` (read_timestamp.h).
 //
-// Errors come as an iterator that is never Valid: NotSupported if it cannot honour a feature of
-// ReadOptions, MemoryLimit or what a user's callback threw. If a table cannot be opened, the
+// Errors come as an iterator that is never Valid. NotSupported: ReadOptions::read_tier is
+// kPersistedTier, or another option cannot go with iter_start_ts (history_iterator.h). MemoryLimit:
+// there is no memory. Aborted: a callback of the user threw. If a table cannot be opened, the
 // iterator has that error, and tries again at its next seek.
 Iterator* NewDbIterator(const ReadOptions& options, std::shared_ptr<SuperVersionSource> source,
                         SuperVersion* super_version, SequenceNumber sequence,

@@ -26,7 +26,8 @@ namespace varve {
 
 // A reader sees the entries up to its sequence number. With timestamps it sees those up to its
 // timestamp alone, and an entry that a tombstone covers is not visible, because a version after it
-// may have been written later.
+// may have been written later. A `key` is always a user key without timestamp, and a `trailer` that
+// of an entry's internal key.
 //
 // Thread safety: none. Lifetime: comparator, tombstones and timestamp must outlive it. Tombstones
 // may be added at any time; answers need all that may cover the key that is asked for.
@@ -115,7 +116,7 @@ class EntryVisibility {
   // Returns the error of an iterator that meets an entry which Judge refuses.
   [[nodiscard]] static Status RefusalOf(uint64_t trailer);
 
-  // Sets `target` to the internal key by which a seek finds that place among the key's versions.
+  // Sets *target to the internal key by which a seek finds that place among the key's versions.
   void SetTarget(const Slice& key, Place place, std::string* target) const;
 
  private:

@@ -32,6 +32,7 @@ class EvidenceHolds {
   // Takes a hold for changes after `since`. Returns null if all slots are in use; then a snapshot
   // can be used. Holders at different addresses rarely contend.
   Slot* Take(SequenceNumber since, const void* holder) {
+    // The address, multiplied by 2^64 divided by the golden ratio, whose upper bits are well mixed.
     const auto address = static_cast<uint64_t>(reinterpret_cast<uintptr_t>(holder));
     const size_t first = (address * 0x9e3779b97f4a7c15ull) >> (64 - kSlotBits);
     for (size_t i = 0; i < kTries; i++) {

@@ -18,8 +18,10 @@ namespace varve {
 // the type of the entry.
 //
 // The caller must have checked both timestamps, owns the result, which is never null, and uses it
-// in one thread at a time. The status is NotSupported for options that it lacks, and for merge
-// operands, which have no meaning alone.
+// in one thread at a time. The status is NotSupported with an option that this iterator lacks
+// (`tailing`, prefix_same_as_start, max_skippable_internal_keys, automatic refresh,
+// kPersistedTier), and at an entry that is neither a value nor a deletion, such as a merge operand,
+// which has no meaning alone.
 Iterator* NewHistoryIterator(const ReadOptions& options, IteratorHold hold,
                              SequenceNumber sequence);
 

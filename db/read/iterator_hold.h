@@ -62,7 +62,8 @@ class IteratorHold {
   }
   [[nodiscard]] Statistics* statistics() const { return statistics_; }
   [[nodiscard]] SuperVersionSource& source() const { return *source_; }
-  // Notes a seek of this iterator if the database's calls are traced.
+  // Notes a seek of this iterator if the database's calls are traced. `target` is a user key
+  // without timestamp, as the user gave it.
   void TraceSeek(TraceType type, const Slice& target, const ReadOptions& options) const {
     QueryTrace* const trace = source_->query_trace();
     if (trace == nullptr || !trace->on()) [[likely]]

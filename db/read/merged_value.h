@@ -38,8 +38,9 @@ class MergedValue {
   }
   // Pins what was added since the last call, or copies it if the source can't pin.
   void Pin(InternalIterator* source);
-  // Calls the operator with all operands. The result, which has the form *form, lives until the
-  // next call of Clear. Requires at least one operand.
+  // Calls the operator with all operands, and sets *result and *form. The result lives until the
+  // next call of Clear. Requires at least one operand. `key` has no timestamp. Errors: those of
+  // MergeCaller::Full.
   Status Merge(const MergeCaller& merger, const Slice& key, Statistics* statistics, Slice* result,
                ValueForm* form);
   // Releases the operands.

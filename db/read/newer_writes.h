@@ -16,6 +16,8 @@
 
 namespace varve {
 
+// All keys are user keys; families with timestamps are not watched.
+//
 // Thread safety: none. Other threads may add to the memtable meanwhile.
 class NewerWrites {
  public:

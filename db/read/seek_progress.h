@@ -40,7 +40,7 @@ class SeekProgress {
     is_at_seek_ = backward;
     return true;
   }
-  // Notes a leap of the tables; returns false if they have been moved as far.
+  // Notes a leap of the tables to an internal key; returns false if they have been moved as far.
   [[nodiscard]] bool Leap(const Slice& target, bool backward) {
     if (!LeadsOnward(leap_target_, target, backward, /*may_repeat=*/false)) return false;
     leap_target_.assign(target.data(), target.size());

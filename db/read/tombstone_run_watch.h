@@ -17,7 +17,7 @@ namespace varve {
 
 // A run begins at a key that a move has skipped, and ends where the move ends. It is remembered if
 // it is long, and if the walk has seen every entry in it and none that was too new: only then is it
-// known that the tables have no live key there.
+// known that the tables have no live key there. All keys are user keys without timestamps.
 //
 // Thread safety: none. Lifetime: the known runs must outlive it.
 class TombstoneRunWatch {
@@ -36,8 +36,8 @@ class TombstoneRunWatch {
   void Begin(const Slice& key, const IteratorCounters& counters);
   // Notes that entries which may be too new are skipped without being counted.
   void MissEntries();
-  // Ends the run and remembers it: no key between its beginning and `to` is live for a reader at
-  // the sequence number. Requires measuring().
+  // Ends the run at `to`, and remembers it if it is worth that. Requires measuring(), and that no
+  // key between the run's beginning and `to` is live for a reader at the sequence number.
   void End(const Slice& to, bool backward, SequenceNumber sequence,
            const IteratorCounters& counters);
   // Ends the run, if there is one, without remembering it.
@@ -46,7 +46,8 @@ class TombstoneRunWatch {
       run_->measured = false;
   }
 
-  // Finds the known run around the key, as TombstoneRuns::Find does. Requires on().
+  // Sets *begin and *end to the known run around the key, as TombstoneRuns::Find does. Returns
+  // false if there is none. Requires on().
   [[nodiscard]] bool Find(const Slice& key, SequenceNumber sequence, std::string* begin,
                           std::string* end) const {
     return runs_->Find(key, {sequence, super_version_}, begin, end);

@@ -32,8 +32,8 @@
 namespace varve {
 
 // Walks the visible, live keys of a merged source within the bounds of the options. With
-// timestamps, entries newer than the options' timestamp are not visible, and keys are shown without
-// timestamps.
+// timestamps, entries newer than the options' timestamp are not visible. Every key that is shown,
+// and every `key`, `user_key` and `target` of a method, is a user key without timestamp.
 //
 // Forward, the source is on the entry that is shown, and key() and value() are the source's own
 // bytes. Backward, the source is before all entries of the key that is shown, because only then is
@@ -354,7 +354,7 @@ class UserKeyWalk {
   void TurnBackward();
 
   // --- Values in blob files. Shows the key whose newest visible entry, with that user key and
-  // timestamp, has the reference as its value. Returns false if the walk has failed.
+  // timestamp, has the reference `encoded` as its value. Returns false if the walk has failed.
   bool ShowReference(const Slice& user_key, const Slice& timestamp, const Slice& encoded);
   // Sets *value to what the reference leads to, until the walk moves on.
   bool ReadReference(const Slice& user_key, const Slice& timestamp, const Slice& encoded,

@@ -33,7 +33,8 @@ class WalkBlobs {
 
   // True if values are read only when they are asked for (allow_unprepared_value).
   [[nodiscard]] bool lazy() const { return options_.allow_unprepared_value; }
-  // Takes over a copy of the reference of an entry, whose user key has its timestamp.
+  // Copies the reference `encoded` of an entry, and the entry's key: `user_key`, without its
+  // timestamp, and `timestamp`.
   void Keep(const Slice& user_key, const Slice& timestamp, const Slice& encoded) {
     active_ = true;
     read_ = false;
@@ -43,8 +44,10 @@ class WalkBlobs {
   }
   // True from Keep until Forget.
   [[nodiscard]] bool active() const { return active_; }
-  // Reads the value that the reference leads to, unless it was read already. Requires active().
-  // `following` is where the walk goes next, as far as it is known and within its bounds.
+  // Sets *value to the value that the reference leads to, which is read unless it was already; it
+  // lives until Forget, or Read after another Keep. Requires active(). `following` has the entries
+  // to which the walk goes next, as far as they are known and within its bounds; those above the
+  // sequence number `visible` are not read ahead. Errors: those of BlobSource::Get.
   Status Read(std::span<const BatchEntry> following, SequenceNumber visible, Slice* value);
   // True if the next Read of a value that is not there would look at entries that follow.
   [[nodiscard]] bool LooksAhead() const {
@@ -74,7 +77,7 @@ class WalkBlobs {
 
   // A value that was read before the walk has reached its entry.
   struct Ahead {
-    std::string user_key;
+    std::string user_key;  // With its timestamp.
     std::string encoded;
     PinnableSlice value;
     Status status;
@@ -91,7 +94,7 @@ class WalkBlobs {
   const Version& version_;
   bool active_ = false;
   bool read_ = false;
-  std::string user_key_;
+  std::string user_key_;  // With its timestamp.
   // The reference of the entry, and its value once it is read.
   std::string encoded_;
   PinnableSlice value_;

@@ -12,7 +12,7 @@
 
 namespace varve {
 
-// A prefix, once set, ends the walk on both sides.
+// A prefix, once set, ends the walk on both sides. Every key is a user key without timestamp.
 //
 // Thread safety: none. Lifetime: comparator, bounds and extractor must outlive it. Errors: if the
 // user's extractor throws, the key counts as beyond the end, and threw() is true until Restart.

@@ -20,21 +20,23 @@ namespace varve {
 // according to the MANIFEST. The MANIFEST itself may lack some of these files.
 std::set<uint64_t> NeededBlobFiles(const SurveyedFamily& family);
 
-// A blob file that the tables of a family need. Of `garbage`, all values are in the file, and at
-// least one value is none of them.
+// A blob file that the tables of a family need. `garbage` counts values of this file, and fewer
+// than `facts` has: at least one is left that a table refers to.
 struct NeededBlobFile {
   BlobFileFacts facts;
   BlobGarbage garbage;
 };
 
-// Returns those that the MANIFEST has, by ascending number. The garbage is exact if the tables say
-// what they refer to; otherwise it is what edits have counted.
+// Returns the needed blob files that the MANIFEST has, by ascending number. The garbage of a file
+// is exact if every table that may refer to it says what it refers to; otherwise it is what edits
+// have counted.
 std::vector<NeededBlobFile> DescribeNeededBlobFiles(const SurveyedFamily& family);
 
 // Limits family->blob_files to the existing files that the family's tables and the `copied` ones
-// may refer to, and family->blob_garbage to records that these tables do not refer to. Reads every
-// needed file completely. Adds missing and damaged files to report->lost, and sets *lost to true if
-// there are any. A damaged file is kept for its sound values; reads of the others return errors.
+// may refer to, and family->blob_garbage to records that these tables do not refer to. Requires
+// these members and family->files. Reads every needed file completely. Adds missing and damaged
+// files to report->lost, and sets *lost to true if there are any; leaves *lost otherwise. A damaged
+// file is kept for its sound values; reads of the others return errors.
 void SurveyBlobFiles(const std::shared_ptr<FileSystem>& fs, uint32_t family_id,
                      const TablePaths& paths, const std::vector<const NewFile*>& copied,
                      SurveyedFamily* family, RepairReport* report, bool* lost);

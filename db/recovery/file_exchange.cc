@@ -20,6 +20,7 @@ namespace {
 constexpr char kExchangeUnderWay[] = "a restore was interrupted\n";
 constexpr char kExchangeList[] = "LIST";
 constexpr char kCurrentName[] = "CURRENT";
+// Bounds the memory that a damaged LIST or CURRENT takes; no list of files comes near it.
 constexpr uint64_t kMaxListBytes = uint64_t{1} << 30;
 // Number of CURRENT's temporary file.
 constexpr uint64_t kCurrentTempNumber = 2;

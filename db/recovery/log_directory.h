@@ -24,10 +24,11 @@ struct LogLocation {
   bool was_locked = false;
 };
 
-// Returns true if an OPTIONS file that was written in the directory `was_in` has the directories of
-// this database. That of a copy has those of the original. If the database was moved, the result is
-// !found: if the files were found where they are searched, they were moved, too, and the OPTIONS
-// file has their former directories.
+// Returns true if the OPTIONS file of this database, which was written in the directory `was_in`
+// (empty: unknown), names the directories of this database. In a copy it names those of the
+// original: false if `was_in` has a LOCK, and that is not this database's. Without a LOCK there the
+// database was moved; then the result is !found, as files that were found where they are searched
+// were moved, too, and the OPTIONS file names their former directories.
 bool SpeaksOfThis(const LogLocation& place, const std::string& was_in, bool found);
 
 // Must be called after the MANIFEST was read and before logs are. Returns InvalidArgument, naming

@@ -24,7 +24,7 @@ struct ManifestEnd {
 
 // Calls `take` with each edit or atomic group of edits, and the offset of its last record. If
 // `take` returns false, the edits are inconsistent with earlier ones, and count as damage. An
-// incomplete group at the end is ignored. Sets *end. Returns only I/O errors.
+// incomplete group at the end is ignored. Sets *end, which must be new. Returns only I/O errors.
 Status ReadManifestRecords(
     FileSystem* fs, const FileOptions& file_options, const std::string& path,
     const std::function<bool(std::span<const VersionEdit> edits, uint64_t offset)>& take,

@@ -20,7 +20,7 @@ struct Engine;
 // from a MANIFEST that CURRENT does not name, nothing is deleted or moved, and CURRENT and OPTIONS
 // are not changed.
 struct RepairOpening {
-  uint64_t manifest_number = 0;
+  uint64_t manifest_number = 0;  // The MANIFEST to start from.
 };
 
 // Arguments of an opening of any kind.

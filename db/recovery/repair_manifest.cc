@@ -43,7 +43,10 @@ VersionEdit HeaderOf(uint32_t id, const PlannedFamily& family) {
   return edit;
 }
 
-// Returns the second edit of a family: the oldest log that it needs, and its files.
+// Returns the second edit of a family: the oldest log that it needs, its full_history_ts_low, its
+// files, and the garbage in its blob files. The edit of the default family also has
+// min_log_to_keep. That is a number of the whole database, which RocksDB writes in this place, too:
+// the default family always exists.
 VersionEdit StateOf(uint32_t id, const PlannedFamily& family, const RepairPlan& plan) {
   VersionEdit edit;
   edit.column_family = id;
@@ -60,6 +63,8 @@ VersionEdit StateOf(uint32_t id, const PlannedFamily& family, const RepairPlan& 
   }
   for (const auto& [number, file] : family.state.files) {
     NewFile stored = file;
+    // AddRecord encodes bounds as they are. Those of the MANIFEST have no timestamps if none are
+    // stored; those that the repair has measured always have them, if the family's keys do.
     const bool measured = plan.measured_tables.count(number) > 0;
     if (measured && !stored.timestamps_persisted && family.icmp->timestamp_size() != 0) {
       stored.smallest = WithoutTimestamp(stored.smallest, *family.icmp);

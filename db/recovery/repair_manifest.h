@@ -11,7 +11,10 @@ namespace varve {
 // Another repair restores those that have reappeared.
 inline constexpr char kGivenUpId[] = "tables that a repair gave up";
 
-// Writes MANIFEST-<number> with the whole state of the plan, durably. Does not change CURRENT.
+// Writes MANIFEST-<number> with the whole state of the plan, durably. Requires that `number` is
+// below plan.next_file_number, and that the plan has a family. Does not change CURRENT, so after an
+// error there may be a file that nothing names. Corruption: a table cannot be described in a
+// MANIFEST.
 Status WriteRepairManifest(FileSystem* fs, const std::string& db_name, const RepairPlan& plan,
                            uint64_t number);
 

@@ -16,7 +16,8 @@ namespace varve {
 // Inserts `count` updates (records without a batch header) with the sequence numbers that RocksDB
 // has assigned: all updates of a sub-batch have the same number, and a new sub-batch begins before
 // a key that the current one already has. Numbers begin with *next_sequence, which is set to one
-// past the last.
+// past the last, and stays if there are no updates. Errors: those of InsertBatch, and Corruption
+// for ill-formed records.
 Status InsertSubBatches(const Slice& updates, uint32_t count, MemTableResolver* resolver,
                         SequenceNumber* next_sequence);
 

@@ -68,8 +68,9 @@ void ExamineTable(const TableSurveyContext& context, const std::string& path, ui
                   const NewFile* known, TableFinding* finding);
 
 // Writes the readable entries of a damaged table to a new table, with the number build.file_number,
-// durably. Range tombstones are limited to the bounds of `known`, unless it is null. NotFound:
-// there are no readable entries, and no file was made.
+// durably, and sets *copy to its description (TableOutput::Finish). Range tombstones are limited to
+// the bounds of `known`, unless it is null. NotFound: there are no readable entries, and no file
+// was made.
 Status CopyReadableEntries(const TableSurveyContext& context, const TableFinding& damaged,
                            const NewFile* known, const TableOutputContext& output,
                            const TableBuildOptions& build, NewFile* copy);

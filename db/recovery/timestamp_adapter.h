@@ -30,6 +30,7 @@ struct FamilyTimestamps {
   // cannot be enabled later.
   bool persisted = false;
 };
+// Returns the present families by id.
 std::map<uint32_t, FamilyTimestamps> TimestampsOf(const ColumnFamilySet& families);
 
 // Removes timestamps from the keys of a family that has none now, and adds the smallest one, of

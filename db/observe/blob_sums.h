@@ -22,8 +22,7 @@ struct BlobSums {
   uint64_t bytes = 0;    // of the files
   uint64_t garbage = 0;  // bytes of records that no table refers to
 
-  // Returns the bytes sizes of the files for each byte of live records, or 0 if all bytes are
-  // garbage.
+  // Returns how many bytes the files take for each byte that is not garbage; 0 if all are garbage.
   [[nodiscard]] double space_amplification() const {
     return bytes > garbage ? static_cast<double>(bytes) / static_cast<double>(bytes - garbage) : 0;
   }

@@ -33,12 +33,16 @@ Status DescribeCurrentLog(Engine* engine, std::unique_ptr<LogFile>* file);
 // Sets *seconds to the creation time of the oldest table in seconds since 1970: 0 if it is not
 // known for some table, UINT64_MAX if there are no tables.
 Status OldestCreationTime(Engine* engine, uint64_t* seconds);
-// Sets sizes[i] to the approximate bytes of the range ranges[i] of the `n` ranges.
+// Sets sizes[i] to the approximate bytes of the range ranges[i] of the `n` ranges, whose ends are
+// user keys without timestamps.
 Status ApproximateSizes(ColumnFamily* family, const SizeApproximationOptions& options,
                         const Range* ranges, int n, uint64_t* sizes);
+// Adds to *properties those of the tables that overlap one of the `n` ranges, both of whose ends
+// count, by path; null `ranges`: of all tables. Opens tables that are not open.
 Status TablePropertiesInRanges(Engine* engine, ColumnFamily* family, const Range* ranges, size_t n,
-                               TablePropertiesCollection* properties);  // null `ranges`: all tables
-// Sets *sum to the summed properties of the tables of a level, or of all levels if it is negative.
+                               TablePropertiesCollection* properties);
+// Adds to *sum the properties of the tables of a level, or of all levels if it is negative. Opens
+// tables that are not open.
 Status SumTableProperties(Engine* engine, ColumnFamily* family, int level, TableProperties* sum);
 
 }  // namespace varve

@@ -46,7 +46,8 @@ class QueryTrace {
   Status Shutdown();
 
   // Record one call each, if a trace runs that does not leave it out. An error ends the recording.
-  // Families are given by their ids.
+  // Families are given by their ids; keys, targets and bounds are user keys as the call was given
+  // them, without timestamps.
   void NoteGet(uint32_t family, const Slice& key) noexcept;
   // `families` has the family of each key.
   void NoteMultiGet(std::span<const uint32_t> families, const Slice* keys) noexcept;

@@ -18,9 +18,8 @@ inline bool NeedsStamps(const WriteBatch& batch) {
 
 // Appends the records of `batch` to `dst`, which must be empty, with the stamp behind each value
 // and operand. `stamp` is in seconds since 1970. `dst` gets checksums of its records if `batch` has
-// them. Returns NotSupported if a record cannot have a lifetime, InvalidArgument if keys have user
-// timestamps, and Corruption if the bytes of `batch` are damaged. `dst` is undefined after an
-// error.
+// them. NotSupported: a record cannot have a lifetime. InvalidArgument: keys have user timestamps.
+// Corruption: the bytes of `batch` are damaged. `dst` is undefined after an error.
 Status StampBatch(const WriteBatch& batch, uint32_t stamp, WriteBatch* dst);
 
 }  // namespace varve

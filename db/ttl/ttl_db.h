@@ -33,7 +33,8 @@ ColumnFamilyOptions WithTtl(const ColumnFamilyOptions& options,
                             const std::shared_ptr<TtlState>& state,
                             const std::shared_ptr<TtlFamily>& family);
 
-// Returns OK if entries of such a family can have lifetimes.
+// Returns OK if entries of such a family can have lifetimes. NotSupported: its keys have user
+// timestamps.
 Status CheckTtlFamily(const ColumnFamilyDescriptor& family);
 
 // Thread safety: that of DB.

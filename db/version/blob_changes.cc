@@ -157,8 +157,8 @@ void BlobChanges::ForgetDead() {
 }
 
 // Decides about one file: it is chosen, or goes to removed_ or rejected_ with what is left of it in
-// uncounted_. For edits of this process the garbage of a chosen file is limited first, so that the
-// sums in memory and those that go to the MANIFEST agree.
+// uncounted_. For edits of this process the garbage of a chosen file is limited before KeepSums
+// takes it, because Counted gives the MANIFEST what KeepSums took: so both have the same sums.
 Status BlobChanges::Choose(BlobFileState file, bool from_base, References* references,
                            std::vector<BlobFileState>* chosen) {
   const auto linked = references->linked.find(file.number());

@@ -50,7 +50,7 @@ class BlobChanges {
   // edits; files that no edit can name any more are forgotten.
   Status Build(const std::vector<std::vector<FileRef>>& levels, BlobFiles* files);
 
-  // Return, after Build, the files of base and of the edits that were not chosen.
+  // Return, after Build, the files that were not chosen: those of base, and those of the edits.
   const std::vector<FileRef>& removed() const { return removed_; }
   const std::vector<FileRef>& rejected() const { return rejected_; }
   // Returns, after Build, how many values of removed() and rejected() no edit has counted as

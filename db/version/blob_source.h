@@ -59,17 +59,18 @@ class BlobSource {
   explicit BlobSource(BlobSourceOptions options);
 
   // Resets *value and gives it the value's own bytes, from the cache if it has them; else reads
-  // them, and keeps them in the cache if options.fill_cache allows it. `encoded` may lie in *value.
+  // them, and keeps them in the cache if options.fill_cache allows it. `user_key` is the entry's,
+  // with its timestamp, and `encoded` the reference, which may lie in *value.
   Status Get(const ReadOptions& options, const Version& version, const Slice& user_key,
              const Slice& encoded, PinnableSlice* value);
   // Does the same for several values, and reads those of each file in the order of their offsets.
-  // Each has its own status.
+  // Requires user_key, encoded and value of each request, and sets *value and status.
   void MultiGet(const ReadOptions& options, const Version& version,
                 std::span<BlobRequest> requests);
-  // Sets *pin to the reader of the file. The version must outlive it.
+  // Sets *pin to the reader of the file, which the version that has the file must outlive.
   Status Pin(const ReadOptions& options, const BlobFile& file, BlobReaderPin* pin);
-  // Sets *reader to the reader of the file, which then belongs to the BlobFile and lives as long as
-  // any version has it, even if max_open_files limits open files.
+  // Sets *reader to the reader of the file. The reader then belongs to the BlobFile, and lives as
+  // long as any version has the file, even if max_open_files limits open files.
   Status FindReader(const ReadOptions& options, const BlobFile& file,
                     const BlobFileReader** reader);
   // Returns the family's cache of values; null: there is none.

@@ -30,9 +30,8 @@ namespace varve {
 // a half.
 double BlobGarbageLimit(const ColumnFamilyOptions& options);
 
-// Sets what *due says of blob files: victims, the tables to compact for their sake, and if L0 hides
-// too much garbage. Does nothing unless enable_blob_garbage_collection is set. Requires the DB
-// mutex (being_compacted).
+// Sets due->blob_victims, due->blob_tables and due->l0_hides_blob_garbage, which must be new. Does
+// nothing unless enable_blob_garbage_collection is set. Requires the DB mutex (being_compacted).
 void FindBlobVictims(const Version& version, const ColumnFamilyOptions& options, DueFiles* due);
 
 }  // namespace varve

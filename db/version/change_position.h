@@ -30,7 +30,9 @@ struct ChangePosition {
   SequenceNumber last_lost = 0;
 
   bool expired() const { return first_lost != 0; }
+  // Appends the encoded position.
   void EncodeTo(std::string* dst) const;
+  // Sets all members. Returns false, with the members undefined, for bytes that are none.
   bool DecodeFrom(const Slice& bytes);
 };
 

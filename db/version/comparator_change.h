@@ -25,8 +25,9 @@ struct FamilyOrder {
   bool persist_timestamps = true;
 };
 
-// Sets *change if a family of order `before` may be opened with this comparator. Otherwise returns
-// InvalidArgument, beginning with `context` and naming both.
+// Checks whether a family of order `before` may be opened with this comparator, and sets *change.
+// Otherwise returns InvalidArgument, which names both; then *change is undefined. `context` begins
+// the message, unless the two comparators are strangers.
 Status CheckComparatorChange(const std::string& context, const FamilyOrder& before,
                              const Comparator& comparator, bool persist_timestamps,
                              TimestampSwitch* change);
@@ -37,8 +38,9 @@ void NameComparator(const Comparator& comparator, bool persist_timestamps, Versi
 // Adapts the files of an edit that was read from a MANIFEST to this comparator. Files written
 // before timestamps were switched on are marked as having none. Bounds of files without timestamps
 // get one: the smallest, or, if the bound is the exclusive end of a range tombstone, the largest.
-// Returns InvalidArgument if timestamps were switched off but the file has them, or were switched
-// on and the file refers to blob files, and Corruption if a bound is too short to have one.
+// InvalidArgument: timestamps were switched off but the file has them, or they were switched on and
+// the file refers to blob files. Corruption: a bound is too short for the timestamp that it should
+// have. After an error the edit must not be used.
 Status AdaptFiles(TimestampSwitch change, const InternalKeyComparator& icmp, VersionEdit* edit);
 
 }  // namespace varve

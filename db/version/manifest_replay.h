@@ -96,7 +96,8 @@ class ManifestReplay {
   // record with its offset. Records of an atomic group take effect with its last one.
   Status Begin();
   Status Take(const Slice& record, uint64_t offset);
-  // Checks conditions that only a database to be opened must meet.
+  // Checks what only a database to be opened must meet. Corruption: the MANIFEST lacks a number of
+  // the database. Otherwise returns the refusal of a family that exists at the end.
   Status CheckComplete() const;
 
   // Returns the families that exist, by id, with the builders of the wanted ones.

@@ -104,15 +104,16 @@ class TableCache {
     return FindSlow(file, level, options, table);
   }
 
-  // Opens the file, but reads nothing: the reader made by a later Find takes it over, even if
-  // another process deletes the file meanwhile. If open files are limited, the file is only opened
-  // and closed. Calls `look` with the file, and returns its status.
+  // Opens the file, but makes no reader: the reader made by a later Find takes the open file over,
+  // even if another process deletes the file meanwhile. If open files are limited, the file is only
+  // opened and closed. Calls `look` with the file, and returns its status; if that is not OK, the
+  // file is closed. Does nothing if the table, or its file, is open already.
   Status OpenAhead(FileMetaData* file, int level,
                    const std::function<Status(const RandomAccessFileReader&)>& look);
 
   // Opens a reader of a file at `path` that is not in the tree yet and not known to other threads.
-  // Messages call it `name`. `level` is its expected level. If largest_seq is kMaxSequenceNumber,
-  // entries have their stored sequence numbers.
+  // Messages call the file `name`. `level` is its expected level. If file.largest_seq is
+  // kMaxSequenceNumber, entries have their stored sequence numbers.
   Status OpenOutside(const TableFacts& file, const std::string& path, const std::string& name,
                      int level, std::unique_ptr<TableReader>* reader);
   // Keeps such a reader as if Find had opened it. Requires that other threads do not know the file

@@ -22,7 +22,7 @@ namespace varve {
 // Belongs to one version, whose files do not change. Suppose a range has no live key at a sequence
 // number, in those files and the memtables before them, and no newer entry. Then the files have no
 // live key there for any later reader, because later entries are in memtables. So a later reader
-// may skip the files' entries, but not the memtables'.
+// may skip the files' entries, but not the memtables'. All keys are user keys without timestamps.
 //
 // Thread safety: all methods may be called from any thread.
 class TombstoneRuns {
@@ -41,8 +41,8 @@ class TombstoneRuns {
   // is newer. The range may be forgotten at any time.
   void Add(const Slice& begin, const Slice& end, const Moment& moment);
 
-  // Finds the known range that contains the user key, for a reader at `moment`. Returns false if
-  // there is none.
+  // Sets *begin and *end to the known range that contains the user key, for a reader at `moment`.
+  // Returns false, and leaves both, if there is none.
   bool Find(const Slice& user_key, const Moment& moment, std::string* begin,
             std::string* end) const;
 

@@ -58,8 +58,8 @@ class LevelFiles {
   // internal key), or size() if there is none.
   size_t Find(const Slice& internal_key) const;
 
-  // Levels >= 1: returns the files that may overlap [begin, end] (user keys, both inclusive, null =
-  // open). L0: returns every such file, in order, without transitive growth.
+  // Returns the files that may overlap [begin, end] (keys without timestamps, both inclusive, null:
+  // open), in the order of the level. In L0 they are not joined by files that overlap only these.
   std::vector<FileMetaData*> Overlapping(const Slice* begin, const Slice* end) const;
 
  private:
@@ -120,11 +120,11 @@ class Version {
   // Returns the cache of runs of tombstones, which readers fill; it synchronises itself.
   TombstoneRuns& tombstone_runs() const { return tombstone_runs_; }
 
-  // True if a file at `level` or deeper may overlap the user-key range [begin, end], or one may
-  // come there later, in a reserved level.
+  // True if a file at `level` or deeper may overlap [begin, end] (keys without timestamps), or one
+  // may come there later, in a reserved level.
   bool RangeMayExistFrom(int level, const Slice& begin, const Slice& end) const;
-  // Returns the table with this number, and sets *level, which may be null; null if there is none.
-  // Takes time for each file.
+  // Returns the table with this number, and sets *level, unless `level` is null, to where it is.
+  // Returns null, and leaves *level, if there is none. Takes time for each file.
   FileRef FindByNumber(uint64_t number, int* level) const;
   // Returns the bytes of all tables, blob files not included.
   uint64_t TotalBytes() const;

@@ -74,7 +74,7 @@ struct FamilyVersions {
 // One family's part of an atomic change.
 struct FamilyEdit {
   FamilyVersions* family = nullptr;
-  std::vector<VersionEdit*> edits;  // applied in order as one; LogAndApply fills in numbers
+  std::vector<VersionEdit*> edits;  // applied in order as one; LogAndApply sets some members
   // Called, without the mutex, with the files that the edits add, before they are published or the
   // edits are written. Null: it is not called. It must not throw.
   std::function<void(const std::vector<FileRef>&)> made = nullptr;
@@ -155,7 +155,8 @@ class VersionSet {
   // last level, missing or wrong-sized table files (Corruption lists them), overlapping levels, and
   // a MANIFEST shorter than `known` says. Does not look at blob files. Remembers those tables and
   // blob files of `present` that edits removed. With `point`, which is borrowed, reads that
-  // MANIFEST only up to that point and ignores `known`. Writes nothing.
+  // MANIFEST only up to that point and ignores `known`. Writes nothing. After an error the set must
+  // not be used.
   Status Recover(const std::vector<FamilyToOpen>& families, const wal::SyncedMark& known = {},
                  const std::set<uint64_t>& present = {}, const ManifestPoint* point = nullptr);
   // Sets *names to the families of the MANIFEST that CURRENT names, in the order of their ids.
@@ -165,15 +166,16 @@ class VersionSet {
 
   // Builds the trees of all opened families as of the replay's current position, without showing
   // them to readers. Used with Follow instead of Recover if another process writes the MANIFEST:
-  // the same replay reads on as the MANIFEST grows. With an error nothing has changed.
+  // the same replay reads on as the MANIFEST grows. With an error the set is as before, and *trees
+  // undefined.
   Status BuildFollowed(ManifestReplay* replay, FollowedTrees* trees) VARVE_REQUIRES(kDbMutex);
   // Makes these trees, and the numbers that the replay has read, the current state. Families that
   // were created since the first call are ignored; dropped ones are marked (dropped) and leave the
   // set.
   void Follow(ManifestReplay* replay, uint64_t manifest_number, const FollowedTrees& trees)
       VARVE_REQUIRES(kDbMutex);
-  // Adds to the arguments the present families, and the files of their current versions, for the
-  // next replay to reuse (ManifestReplay::Succeed).
+  // Sets *families to the present families, and adds to *files those of their current versions, for
+  // the next replay to reuse (ManifestReplay::Succeed).
   void TakeFollowed(std::map<uint32_t, std::shared_ptr<FamilyVersions>>* families,
                     ReusableFiles* files) VARVE_EXCLUDES(kDbMutex);
 
@@ -181,9 +183,10 @@ class VersionSet {
   // Serialises concurrent callers in order of arrival. The directory (`dir`, or opened here if
   // null) is fsynced before an edit that adds files, to make their names durable, and around a new
   // MANIFEST. With new_manifest, first starts a fresh MANIFEST with the whole state. Skips edits of
-  // families dropped meanwhile, and returns ColumnFamilyDropped if none is left. Fills in the
-  // numbers of the whole database, and the epochs of files without one (new L0 files in the order
-  // given, others get the oldest epoch of the files deleted with them).
+  // families dropped meanwhile, and returns ColumnFamilyDropped if none is left. Sets in the edits
+  // column_family, atomic_group_remaining, the numbers of the whole database, blob_garbage (to what
+  // the new version counts), and the epochs of files without one (new L0 files in the order given,
+  // others get the oldest epoch of the files deleted with them).
   Status LogAndApply(std::vector<FamilyEdit> edits, FSDirectory* dir, bool new_manifest = false)
       VARVE_REQUIRES(kDbMutex);
 
@@ -196,14 +199,15 @@ class VersionSet {
   Status CheckCanBeMade(const FamilyToOpen& family) const VARVE_REQUIRES(kDbMutex);
   // Returns the id of the next family to be created.
   uint32_t next_family_id() const VARVE_REQUIRES(kDbMutex) { return max_family_id_ + 1; }
-  // Adds a family; *result is shared with the set. Uses the options' comparator and level count.
-  // `tables`, which must have epochs, are installed with the family or not at all. Returns
-  // Corruption, with nothing written, if the tables are impossible.
+  // Adds a family, and sets *result to it, which is shared with the set. `tables`, which must have
+  // epochs, are installed with the family or not at all. InvalidArgument: CheckCanBeMade refuses
+  // the family. Corruption, with nothing written: the tables are impossible.
   Status CreateFamily(const FamilyToOpen& family, uint64_t log_number, FSDirectory* dir,
                       std::shared_ptr<FamilyVersions>* result,
                       const std::vector<NewFile>& tables = {}) VARVE_REQUIRES(kDbMutex);
   // Drops a family. Its files become obsolete, and are deleted when the last reference to its
-  // versions is released.
+  // versions is released. InvalidArgument: it is the default family. ColumnFamilyDropped: the set
+  // does not have it any more.
   Status DropFamily(FamilyVersions* family, FSDirectory* dir) VARVE_REQUIRES(kDbMutex);
 
   // Returns the state that a fresh MANIFEST would contain now.
@@ -212,6 +216,7 @@ class VersionSet {
       VARVE_REQUIRES(kDbMutex) {
     return families_;
   }
+  // Return the family with this id, or of this name; null if there is none.
   std::shared_ptr<FamilyVersions> FindFamily(uint32_t id) const VARVE_REQUIRES(kDbMutex);
   std::shared_ptr<FamilyVersions> FindFamily(const std::string& name) const
       VARVE_REQUIRES(kDbMutex);

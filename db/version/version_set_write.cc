@@ -323,8 +323,9 @@ void VersionSet::FillInEpochs(FamilyChange* change) {
   }
 }
 
-// Once no family needs a log any more, the next open must not read it. The bound is stored in a
-// record of the default family; *extra becomes one if there is none.
+// Once no family needs a log any more, the next open must not read it. The bound is a number of the
+// whole database; like RocksDB it is written in a record of the default family, which always
+// exists. *extra becomes such a record if there is none.
 void VersionSet::PlanMinLog(const std::vector<FamilyChange>& changes,
                             std::vector<VersionEdit*>* edits, VersionEdit* extra) const {
   bool any_log_number = false;

@@ -59,6 +59,8 @@ Status VersionState::EncodeTo(std::vector<std::string>* records) const {
     VersionEdit state;
     state.column_family = family.id;
     state.log_number = one.log_number;
+    // A number of the whole database, which RocksDB writes with the default family, too: that one
+    // always exists.
     if (family.id == 0 && min_log_to_keep != 0) state.numbers.min_log_to_keep = min_log_to_keep;
     if (!one.full_history_ts_low.empty()) {
       state.family.full_history_ts_low = one.full_history_ts_low;

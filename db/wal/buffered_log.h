@@ -27,7 +27,8 @@ namespace varve::wal {
 // Locking and errors: as in CommitLog.
 class BufferedLog final : public CommitLog {
  public:
-  // `writer` must have manual_flush set if and only if records need not be handed over at once.
+  // Requires that `writer` has manual_flush set exactly if WaitWhole need not hand records to the
+  // operating system (DBOptions::manual_wal_flush).
   explicit BufferedLog(std::unique_ptr<LogWriter> writer);
   ~BufferedLog() override;
 

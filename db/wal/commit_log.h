@@ -42,8 +42,8 @@ class CommitLog {
   CommitLog(const CommitLog&) = delete;
   CommitLog& operator=(const CommitLog&) = delete;
 
-  // Reserves a place for a record of `bytes` bytes. Every reserved place must be filled: others
-  // wait for it.
+  // Reserves a place for a record of `bytes` bytes, and sets *place. Every reserved place must be
+  // filled: others wait for it. With an error there is no place.
   virtual IOStatus Reserve(size_t bytes, LogReservation* place) = 0;
   // Writes a record of exactly the reserved size into its place: `head`, followed by `tail`. The
   // bytes are not used after the return. Does not wait for other writers.
@@ -52,8 +52,9 @@ class CommitLog {
   // Waits until the record and all before it are with the operating system, and so survive the
   // process (with manual_wal_flush: are in the buffer, in order).
   virtual IOStatus WaitWhole(const LogReservation& place) = 0;
-  // Adds a record of timestamp sizes (timestamp_sizes.h), of at most 6 KiB. Requires that all
-  // places are filled, and that no other thread reserves or fills one meanwhile.
+  // Adds a record of timestamp sizes, as EncodeTimestampSizes makes them (at most 6 KiB, so that it
+  // fits into a block). Requires that all places are filled, and that no other thread reserves or
+  // fills one meanwhile.
   virtual IOStatus AddTimestampSizes(const Slice& payload) = 0;
   // Gives the operating system the records that manual_wal_flush keeps in memory; Close does so
   // too.

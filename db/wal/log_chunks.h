@@ -25,8 +25,8 @@ class LogChunks {
   explicit LogChunks(std::unique_ptr<SequentialFileReader> file);
   ~LogChunks();
 
-  // Moves to the next chunk. Returns false if there is none; or *status is set to a read error, and
-  // this was the last chunk.
+  // Moves to the next chunk. Returns false at the end of the file, and after a read error, which
+  // *status is set to; otherwise leaves *status. After false there are no more chunks.
   bool Next(Status* status);
 
   // Returns the current chunk, which consists of whole blocks except for the file's last. Empty

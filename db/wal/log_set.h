@@ -145,13 +145,14 @@ class LogSet {
   // Returns the number from which on LogHolds keep logs in the set; UINT64_MAX if there is none.
   uint64_t oldest_held() const;
 
-  // Contents of the next log's predecessor record about the current log, to which no thread may
-  // append meanwhile. If the number is 0, the next log needs no such record, because the current
-  // log is empty or has failed.
+  // A log, and the bytes of its records.
   struct LogInfo {
     uint64_t number;
     uint64_t bytes;
   };
+  // Returns what the next log's predecessor record says of the current log. Requires that no thread
+  // appends to it meanwhile. If the number is 0, the next log needs no such record, because there
+  // is no current log, or it is empty or has failed.
   LogInfo CurrentEnd() const;
   uint64_t current_number() const;
   uint64_t total_bytes() const;
@@ -159,7 +160,7 @@ class LogSet {
   uint64_t sync_requests() const;
   uint64_t unsynced_bytes() const;
   uint64_t oldest_number() const;
-  // True if nothing was appended since it became the current log.
+  // True if nothing was appended to the current log since it became that.
   bool current_empty() const;
   bool current_failed() const;
   std::vector<LogInfo> List() const;

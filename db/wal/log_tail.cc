@@ -27,6 +27,7 @@ namespace varve::wal {
 namespace {
 
 constexpr size_t kTailChunkBytes = 256 << 10;
+// Unknown types from this one on, those with the highest bit, may be skipped.
 constexpr uint8_t kFirstSkippedType = 128;
 
 // Runs for every record, so it avoids a loop.

@@ -49,7 +49,8 @@ class LogWriter {
   IOStatus AddRecord(const Slice& record) { return AddRecords(&record, 1); }
   // Appends several records, which are written together.
   IOStatus AddRecords(const Slice* records, size_t count);
-  // Appends a record of timestamp sizes, of at most 6 KiB, which is never split.
+  // Appends a record of timestamp sizes, as EncodeTimestampSizes makes them. It is never split, but
+  // goes into the next block if it does not fit into this one.
   IOStatus AddTimestampSizes(const Slice& payload);
   // Gives the file system the bytes that manual_flush keeps in memory.
   IOStatus WriteBuffer();

@@ -42,6 +42,7 @@ bool StatedSize(const Slice& frame, uint64_t* size) {
   return in.ok();
 }
 
+// Makes room for the codec, which has bounded `bytes` by what it can make of its input.
 char* ResizeString(void* arg, size_t bytes) {
   auto* out = static_cast<std::string*>(arg);
   out->resize(bytes);

@@ -21,6 +21,7 @@ constexpr size_t kSlotBytes = kFields * sizeof(uint64_t) + sizeof(uint32_t);
 // There are two slots, written in turn, because a kill inside a note corrupts one of them. Each has
 // its own sector.
 constexpr uint64_t kSlotStep = 512;
+// Bounds what is read; the two slots take less.
 constexpr uint64_t kFileBytesMax = 4096;
 
 std::array<char, kSlotBytes> Encode(const SyncedMark& mark, uint64_t round) {

@@ -20,10 +20,10 @@ namespace varve::wal {
 
 // All zero: nothing is known.
 struct SyncedMark {
-  uint64_t log = 0;        // Every record of older logs is durable, and of this one
-  uint64_t log_bytes = 0;  // this many bytes.
-  uint64_t manifest = 0;   // The one in force, of which manifest_bytes are durable.
-  uint64_t manifest_bytes = 0;
+  uint64_t log = 0;             // Every record of older logs is durable.
+  uint64_t log_bytes = 0;       // Bytes of that log that are durable.
+  uint64_t manifest = 0;        // The MANIFEST in force.
+  uint64_t manifest_bytes = 0;  // Bytes of it that are durable.
 };
 
 // Reads the newest whole mark of a database. If it cannot be read, nothing is known: the file only

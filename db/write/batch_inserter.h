@@ -19,11 +19,12 @@ struct BatchCheckOptions {
   bool unset_timestamps = false;  // Accepted, because they are set later.
 };
 
-// Checks, before anything is logged, for everything that could make the insertion fail: structure,
-// count, unknown families (unless ignored), timestamps that are not set or not of the family's
-// size, reversed ranges, merges without an operator, records of unsupported features. For keys
-// about which `batch` (which may be null) has no information, only checks that they are long enough
-// for their timestamps.
+// Checks, before anything is logged, for everything that could make the insertion fail. Corruption:
+// the structure, the count, or a record of an unknown type. NotSupported: a record of a feature
+// that this library lacks, or that no batch may have. InvalidArgument: an unknown family (unless
+// ignored), a timestamp that is not set or not of the family's size, a reversed range, a merge
+// without an operator (NotSupported in CheckUpdate). For keys about which `batch` (which may be
+// null) has no information, only checks that they are long enough for their timestamps.
 Status CheckBatch(const Slice& rep, MemTableResolver* resolver, const BatchCheckOptions& options,
                   const WriteBatch* batch = nullptr);
 // Checks a request with one update in the same way.
@@ -58,7 +59,7 @@ class BatchInserter {
   BatchInserter& operator=(const BatchInserter&) = delete;
 
   // Works like InsertBatch, but the last records may stay pending until Flush. Sets *next_sequence
-  // to one past the last record, unless there is none.
+  // to one past the last record, and leaves it if there is none.
   Status Insert(const Slice& rep, SequenceNumber sequence, SequenceNumber* next_sequence);
   // Inserts the pending records. The next record looks up its memtable again.
   Status Flush();
@@ -85,8 +86,9 @@ class BatchInserter {
   };
 };
 
-// Inserts the records with sequence numbers from `sequence` on. Records of unknown families are
-// skipped (they still use a sequence number); no others are.
+// Inserts the records with sequence numbers from `sequence` on, and sets *result. Records of
+// unknown families are skipped (they still use a sequence number); no others are. After an error
+// the records before it are inserted.
 Status InsertBatch(const Slice& rep, SequenceNumber sequence, MemTableResolver* resolver,
                    BatchInsertResult* result);
 // Inserts one update that is written now, not replayed.

@@ -25,7 +25,9 @@ constexpr size_t kBatchHeaderBytes = 12;  // Fixed64 sequence, fixed32 count.
 struct BatchRecord {
   ValueType type = kTypeValue;  // Column-family types are mapped to the plain ones.
   uint32_t column_family = 0;
-  Slice key;            // Range deletion: begin. Log data: the blob. Markers: the name, if any.
+  // The user key, with its timestamp or room for one. Range deletion: begin. Log data: the blob.
+  // Markers: the name, if any.
+  Slice key;
   Slice value;          // Range deletion: end.
   bool counted = true;  // Uses a sequence number.
 };

@@ -10,8 +10,8 @@
 
 namespace varve {
 
-// `given` and `expected` are bytes. `family` is the family's name, or its id if the name is
-// unknown.
+// Returns InvalidArgument. `given` and `expected` are bytes. `family` is the family's name, or its
+// id if the name is unknown.
 Status TimestampSizeError(const std::string& family, size_t given, size_t expected);
 
 }  // namespace varve

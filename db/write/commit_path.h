@@ -37,14 +37,14 @@ class CommitHost {
   virtual ~CommitHost() = default;
   // True if keys with different bytes are always different keys of the column family. Any thread.
   virtual bool BytesDecideIn(uint32_t column_family) = 0;
-  // Refuses returns true if the write may have to be refused (two loads); Refusal returns the
-  // error, or OK. They are called where the order is assigned: conditions that made the database
-  // refuse writes before an EnterExclusive, and families dropped there, are seen by every later
-  // write.
+  // Refuses returns true if the write may have to be refused (two loads). Then the path calls
+  // Refusal without its lock, which returns the error, or OK: then Refuses is asked again. Refuses
+  // is called where the order is assigned: conditions that made the database refuse writes before
+  // an EnterExclusive, and families dropped there, are seen by every later write.
   virtual bool Refuses(const WriteRequest& request) const = 0;
   virtual Status Refusal(WriteRequest* request) = 0;
-  // Reserves the place of the next record in the log. Calls must not overlap, and their order is
-  // that of sequence numbers. The place is filled and waited for through its log.
+  // Reserves the place of the next record in the log, and sets *place. Calls must not overlap, and
+  // their order is that of sequence numbers. The place is filled and waited for through its log.
   virtual Status ReserveLog(size_t bytes, wal::LogReservation* place) = 0;
   // Makes the log durable up to this place. Any thread.
   virtual Status SyncLog(const wal::LogReservation& place) = 0;
@@ -90,11 +90,13 @@ struct CommitTotals {
 class CommitPath {
  public:
   virtual ~CommitPath() = default;
-  // Requires that the request was checked (CheckRequest). On OK it is in the log (unless
+  // Requires that the request was checked (CheckRequest). On OK the write is in the log (unless
   // disableWAL), inserted and, in ordered mode, visible. After a failure it is absent; if the
   // database is opened again before it has recovered from the failure, it is whole or absent,
-  // depending on its log. Returns Busy, with no effect, if the request's condition refuses. The
-  // callback may be null.
+  // depending on its log. Busy, with no effect: the request's condition refuses it (and `refused`
+  // is set), or the thread holds up writers, or has the DB mutex. Incomplete: a thread keeps
+  // writers out, and the write has no_slowdown. ShutdownInProgress: Shutdown was called. Otherwise
+  // returns the error of CommitHost. The callback may be null.
   virtual Status Commit(const WriteOptions& options, WriteRequest* request,
                         UserWriteCallback* callback) = 0;
 

@@ -67,8 +67,9 @@ class KeyStamps {
   explicit KeyStamps(SequenceNumber newest)
       : floor_(newest), stamps_(std::make_unique<SequenceNumber[]>(kBuckets)) {}
 
-  // Returns the hash of a key. `bytes_decide` is false if keys with different bytes may be equal in
-  // the family: then all its keys have one hash, and share one bucket.
+  // Returns the hash of a user key. `bytes_decide` is false if keys with different bytes may be
+  // equal in the family (CommitHost::BytesDecideIn): then all its keys have one hash, and share one
+  // bucket.
   static uint64_t HashOf(uint32_t column_family, const Slice& key, bool bytes_decide);
 
   // True if no key of the condition can have changed after its limit.

@@ -35,11 +35,13 @@ struct PredecessorLog {
 // number of the next batch.
 std::string MakePredecessorRecord(const PredecessorLog& predecessor, SequenceNumber next);
 
-// Returns true if a log's first record is a predecessor record. Accepts any bytes.
+// Returns true, and sets *predecessor, if a log's first record is a predecessor record; otherwise
+// *predecessor is undefined. Accepts any bytes.
 bool ParsePredecessorRecord(const Slice& record, PredecessorLog* predecessor);
 
 // Returns an end record, a batch like a predecessor record: no later record was in its log.
 std::string MakeEndRecord(SequenceNumber next);
+// Its header, the tag and the length of its blob, and the 16 bytes of the blob.
 inline constexpr size_t kEndRecordBytes = 30;
 // Returns true if a record of an end record's size has its mark.
 bool HasEndMark(const Slice& record);

@@ -71,7 +71,8 @@ class WriteBatchInternal {
   static bool IsAdopted(const WriteBatch& batch) {
     return (batch.content_flags_.load(std::memory_order_relaxed) & kAdopted) != 0;
   }
-  // True if a timestamp has not been set yet; gets its family and size.
+  // True if a timestamp has not been set yet; then *column_family and *ts_size are set to its
+  // family and size, and otherwise left.
   static bool HasUnsetTimestamps(const WriteBatch& batch, uint32_t* column_family, size_t* ts_size);
   // Returns `expected` if all keys of the family have timestamps of that size, or in a batch of
   // adopted bytes may have; otherwise another size that some of them have, 0 if none.

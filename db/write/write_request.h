@@ -42,8 +42,9 @@ class WriteRequest {
         head_(header_, record->GetDataSize()),
         count_(sequences),
         step_(step) {}
-  // Makes a request for one counted update, with `ts` after its key; not a range deletion if there
-  // is a timestamp. Its value must outlive the request, and its sizes must pass CheckRecordSizes.
+  // Makes a request for one counted update, with `ts` after its key, which has no timestamp yet;
+  // not a range deletion if there is a timestamp. The update's value must outlive the request, and
+  // its sizes must pass CheckRecordSizes.
   explicit WriteRequest(const BatchRecord& update, const Slice& ts = Slice());
   WriteRequest(const WriteRequest&) = delete;
   WriteRequest& operator=(const WriteRequest&) = delete;

@@ -14,7 +14,7 @@
 namespace varve {
 
 // Stores its entry by the offset of the record, and finds it again after a change. A rollback
-// invalidates the cursor.
+// invalidates the cursor. Keys, given and returned, are user keys without timestamps.
 //
 // Thread safety: none. Lifetime: after the index is destroyed the cursor may only be destroyed.
 // Methods that are not const bring the index up to date first, and may throw meanwhile; the cursor

@@ -213,7 +213,7 @@ bool BatchIndex::TakeOut(size_t from) noexcept {
             {FindFamily(record.column_family, nullptr), static_cast<uint32_t>(offset)});
       }
     }
-    // The newest first, so that each is the newest of its key.
+    // The newest is removed first, because KeyIndex::Remove takes only the newest record there is.
     for (auto it = undone.rbegin(); it != undone.rend(); ++it) it->family->keys.Remove(it->offset);
   });
   if (!s.ok()) return false;

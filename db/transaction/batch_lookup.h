@@ -39,9 +39,9 @@ struct BatchAnswer {
   [[nodiscard]] bool IsComplete() const { return base != Base::kUnknown; }
 };
 
-// Sets *answer (new) to what the batch has for the key. `newest` is the place of the key's newest
-// entry in family->keys, or that of a later key if it has none. Returns Corruption if the batch's
-// bytes are not those that were indexed.
+// Sets *answer, which must be new, to what the batch has for the user key, given without timestamp.
+// `newest` is the place of the key's newest entry in family->keys, or that of a later key if the
+// key has none. Corruption: the batch's bytes are not those that were indexed.
 Status LookUpInBatch(BatchIndex::Family* family, const Slice& key, KeyIndex::Place newest,
                      BatchAnswer* answer);
 
@@ -56,8 +56,9 @@ class BatchMerger {
       : column_family_(column_family), logger_(logger), statistics_(statistics) {}
 
   // Merges the operands, oldest first, with `base`, which has the form *form; null: there is none.
-  // Sets *form to that of *result, which points to one of the inputs or to *buffer
-  // (MergeCaller::Full). InvalidArgument without a handle of a database.
+  // Sets *form to that of *result, which points to one of the inputs or to *buffer. `key` has no
+  // timestamp. InvalidArgument: the handle is null, or of no database. Otherwise errors as
+  // MergeCaller::Full.
   Status Merge(const Slice& key, const Slice* base, const std::vector<Slice>& operands,
                std::string* buffer, Slice* result, ValueForm* form);
 

@@ -24,7 +24,8 @@ namespace varve {
 // Cost: a look-up takes O(log n) comparisons, and one for each of the newest deletions.
 class BatchRanges {
  public:
-  // The newest deletion that covers a key, and bounds within which this holds.
+  // The newest deletion that covers a key, and bounds within which that holds. Keys and bounds are
+  // user keys without timestamps.
   struct Cover {
     uint32_t offset = 0;  // 0: none covers it.
     Slice start;          // Inclusive.

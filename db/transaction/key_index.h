@@ -89,7 +89,8 @@ class KeyIndex {
   // Returns the place of the first entry, which is End() if there is none.
   [[nodiscard]] Place Begin() const { return {}; }
   [[nodiscard]] Place End() const { return {leaves_.size(), 0}; }
-  // Returns the first entry that is of a later key, or of this key and no newer than `newest`.
+  // Returns the first entry that is of a later key, or of this key and no newer than `newest`, an
+  // offset. Keys are given without timestamps.
   [[nodiscard]] Place Find(const Slice& key, uint32_t newest = kNewest) const;
   // Returns the first entry of a later key.
   [[nodiscard]] Place FindBehind(const Slice& key) const { return Find(key, 0); }

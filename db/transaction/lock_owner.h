@@ -51,7 +51,7 @@ inline uint64_t LockClockMicros() {
 // A key in the form in which the lock table looks it up.
 struct LockKey {
   uint32_t family = 0;
-  Slice key;
+  Slice key;          // A user key without timestamp.
   uint64_t hash = 0;  // Hash of family and key.
 };
 

@@ -117,9 +117,9 @@ class LockRanges {
   // Must be called when all keys have been put in order (`ok`), or that has failed. Does nothing if
   // the range was removed meanwhile.
   void EndOrdering(const HeldRange* range, bool ok) VARVE_EXCLUDES(mu_);
-  // Requires that keys are in order. Adds all other owners of keys in the range, and sets *key to
-  // one of the keys. `is_held` is called under the mutex and returns whether a key is held; keys
-  // that are not are removed.
+  // Requires that keys are in order (KeyOrder::kHere). Adds to *holders the other owners of keys in
+  // the range, and sets *key to one of these keys if *holders was empty. `is_held` is called under
+  // the mutex and returns whether a key is held; keys that are not are removed.
   template <typename IsHeld>  // bool(HeldLock*)
   void FindKeys(const HeldRange& range, IsHeld is_held, std::string* key,
                 std::vector<TransactionID>* holders) VARVE_EXCLUDES(mu_) {

@@ -60,7 +60,8 @@ class LockTable final : private WaitGraph {
   // varve/utilities/transaction.h, and the owner's locks are unchanged.
   Status Lock(LockOwner* owner, const LockKey& key, const Comparator* comparator, bool exclusive,
               const LockPatience& patience, Had* had);
-  // Returns the owner's lock of the key, or nullptr. `exclusive` may be null.
+  // Returns the owner's lock of the key, and sets *exclusive, unless `exclusive` is null, to
+  // whether it is exclusive. Returns nullptr, and leaves *exclusive, if the owner has none.
   HeldLock* Find(const LockOwner* owner, const LockKey& key, bool* exclusive);
   // Releases a lock, and hands the key on to a waiter. The record stays in its owner's memory. Does
   // nothing if another owner took the lock meanwhile.
@@ -78,8 +79,8 @@ class LockTable final : private WaitGraph {
   // Lists all locked keys by family. Parts are read one after the other, so the list is not that of
   // one moment.
   std::unordered_multimap<uint32_t, KeyLockInfo> KeysLocked();
-  // Sets *wait to the key and the transactions that this one waits for now; returns false if it
-  // does not wait.
+  // Sets *wait to the key and the transactions that transaction `id` waits for now. Returns false,
+  // and leaves *wait, if it does not wait.
   bool WaitingFor(TransactionID id, LockOwner::LastWait* wait);
   // Returns the history of the deadlocks that were found.
   DeadlockHistory& deadlocks() { return deadlocks_; }

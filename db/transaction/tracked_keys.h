@@ -26,7 +26,7 @@ struct TrackedKey {
   uint32_t family = 0;
   uint64_t hash = 0;    // Hash of family and key.
   uint64_t bucket = 0;  // Result of KeyStamps::HashOf.
-  Slice key;
+  Slice key;            // The user key; families with timestamps have no optimistic transactions.
   TrackedKey* next = nullptr;  // Next in the order of addition.
 
   SequenceNumber unchanged_since = 0;  // A write after this conflicts.
@@ -53,8 +53,9 @@ class TrackedKeys {
     TrackedKey* const found = FindAny(family, key, hash);
     return found != nullptr && found->in_use() ? found : nullptr;
   }
-  // Returns the key's record, which is made with a copy of the key if there is none. *added becomes
-  // true if it is not in use yet; the caller then counts a use. May throw, with nothing changed.
+  // Returns the key's record, which is made with a copy of the key if there is none. Sets *added to
+  // whether the record was not in use before; the caller must then count a use. May throw, with
+  // nothing changed.
   TrackedKey* FindOrAdd(uint32_t family, const Slice& key, uint64_t hash, uint64_t bucket,
                         bool* added);
   // Returns the number of keys in use. Visits every record.

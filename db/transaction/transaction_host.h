@@ -47,12 +47,13 @@ class TransactionHost {
     bool found = false;
     SequenceNumber sequence = 0;  // 0 also for a write so old that its number was dropped.
   };
-  // Sets *newest to the newest write of the key. Every write that has returned is visible. Writes
-  // that compactions have dropped are not found; compactions keep what distinguishes the state of a
-  // held snapshot from the present one.
+  // Sets both members of *newest to the newest write of the user key, which has no timestamp. Every
+  // write that has returned is visible. Writes that compactions have dropped are not found;
+  // compactions keep what distinguishes the state of a held snapshot from the present one.
   virtual Status FindNewest(ColumnFamilyHandle* family, const Slice& key, NewestWrite* newest) = 0;
-  // Sets *newer to true if FindNewest's sources have a write with a timestamp above this one, which
-  // has the size of the family's.
+  // Sets *newer to whether the user key, given without timestamp, may have a write with a timestamp
+  // above this one, which has the size of the family's. It is true, too, if `timestamp` lies before
+  // full_history_ts_low, as nothing is known of that time.
   virtual Status HasNewerTimestamp(ColumnFamilyHandle* family, const Slice& key,
                                    const Slice& timestamp, bool* newer) = 0;
   // Starts the background work of a database that OpenIdle opened. May throw the exceptions of

@@ -10,8 +10,8 @@
 //      the merged tables
 //
 // A derived class must see each entry exactly once, for instance to count the references to blob
-// files that go into a compaction. So this class passes on only the moves of which it can tell what
-// they pass: single steps go through NextBatch, and skipping older entries is refused.
+// files that go into a compaction. So this class passes on only moves that show the derived class
+// every entry they pass: single steps go through NextBatch, and skipping older entries is refused.
 
 #include <cstddef>
 #include <memory>

@@ -39,7 +39,8 @@ FileSpan FirstUnwrittenRun(const LevelFiles& files, const InternalKeyComparator&
   return run;
 }
 
-// True if the file may have a key of the range; both ends are inclusive, and null is open.
+// True if the file may have a key of the range; its ends are keys without timestamps, both
+// inclusive, and null is open.
 bool L0Overlaps(const InternalKeyComparator& icmp, const FileMetaData& file, const Slice* begin,
                 const Slice* end) {
   return (end == nullptr || icmp.CompareKey(icmp.KeyOf(file.smallest), *end) <= 0) &&

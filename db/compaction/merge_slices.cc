@@ -106,7 +106,7 @@ uint64_t LargestNumber(const LevelFiles& files, size_t end) {
   return largest;
 }
 
-// Returns how many files of the level end before the key.
+// Returns how many files of the level end before the key, which has no timestamp.
 size_t FilesBefore(const LevelFiles& files, const Slice& key, const InternalKeyComparator& icmp) {
   return files.Find(icmp.FirstInternalKey(key).Encode());
 }

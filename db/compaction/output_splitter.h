@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Decides where an output file ends: at its target size, before it overlaps too much of the level
-// that it will be compacted into next, and where the user's partitioner says so.
+// Decides where an output file ends: at its target size, before it overlaps too much of the next
+// deeper level, into which it will be compacted some day, and where the user's partitioner says so.
 //
 //      grandparents    [a ...... d]  [e ...... j]  [k .. m]  [n ....... t]
 //      outputs         [ file 1                  ][ file 2            ]
 //                                                ^ ends at a border, as it is nearly full
 //
 // The file will once be compacted with the grandparents that it overlaps, and all of these are
-// rewritten then. So their bytes are bounded; and a file that is three quarters full ends at a
-// border rather than a little behind it, where it would overlap one more file.
+// rewritten then. So their bytes are bounded; and a file that is three quarters full ends at the
+// border of a grandparent, because a little behind that it would overlap one grandparent more.
 //
 // All entries of a key go into one file, so the splitter is asked for keys and not for entries.
 

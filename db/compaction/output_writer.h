@@ -56,8 +56,8 @@ class OutputWriter {
   Status TakeEntries(CompactionIterator* iterator, uint64_t most);
   // Takes the remaining entries, through the writer's own thread.
   Status TakeEntriesBeside(CompactionIterator* iterator);
-  // Adds one entry, and begins a new file before it if the splitter says so, which it is asked
-  // only where a user key begins.
+  // Adds one entry, and begins a new file before the entry if the splitter says so. The splitter is
+  // asked only where a user key begins.
   Status TakeEntry(const Slice& key, const Slice& value, bool starts_user_key);
   // Adds the entry to the open table; blobs_ decides whether its value goes there or into a blob
   // file. Requires blobs_.

@@ -6,8 +6,8 @@
 //
 // Every reader sees only the newer of two tombstones in one stripe (drop_rules.h). So each stripe's
 // tombstones are cut into disjoint pieces, each from the newest tombstone over its keys. Pieces of
-// different stripes overlap. There are at most twice as many pieces as tombstones; cutting all of
-// them wherever one begins or ends would make their number quadratic.
+// different stripes overlap. There are at most twice as many pieces as tombstones; cutting all
+// tombstones wherever any of them begins or ends would make a quadratic number of pieces.
 
 #include <cstdint>
 #include <memory>

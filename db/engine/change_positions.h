@@ -55,10 +55,10 @@ class ChangePositions {
   void SetStored(const ChangePosition& position);
 
   // Expires positions that cost too much. A position costs the bytes of `logs` from position.log on
-  // and below `needed`, the oldest log that the database needs itself. It expires if these are more
-  // than its max_bytes, or if there are any and it was not moved for more than its max_seconds. No
-  // log stays for it any more. `newest`, the last sequence number that may be in `logs`, becomes
-  // the last one that is lost to it. Returns true if any position expired.
+  // and below `needed`, the oldest log that the database needs itself. The position expires if that
+  // is more than its max_bytes, or if it is more than 0 and the position was not moved for more
+  // than its max_seconds. No log stays for an expired position. `newest`, the last sequence number
+  // that may be in `logs`, becomes its last_lost. Returns true if any position expired.
   bool Expire(uint64_t needed, const std::vector<LogSet::LogInfo>& logs, SequenceNumber newest,
               uint64_t now);
   // Returns the expired positions that the MANIFEST does not know yet. Returns each once.

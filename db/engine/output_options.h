@@ -18,9 +18,9 @@ namespace varve {
 
 // Returns what the outputs of a flush or compaction share: paths, file system and file options,
 // clock, rate limiter with this priority, sync and checksum settings. The caller adds what is
-// called before a file is created. `options` are the family's as the caller took them for all of
-// its job, as they may be replaced meanwhile. The result has pointers into the context, which must
-// outlive it.
+// called before a file is created. `options` are those of the family that the caller took at the
+// beginning of its job, as SetOptions may have replaced them since. The result has pointers into
+// the context, which must outlive it.
 TableOutputContext MakeTableOutputContext(const DbContext& context, const DynamicOptions& dynamic,
                                           const ColumnFamily& family,
                                           const ColumnFamilyOptions& options,

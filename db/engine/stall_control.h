@@ -91,7 +91,7 @@ class StallControl {
   uint64_t WaitedMicros() const VARVE_REQUIRES(kDbMutex);
   StallTotals& totals() VARVE_REQUIRES(kDbMutex) { return totals_; }
   const StallTotals& totals() const VARVE_REQUIRES(kDbMutex) { return totals_; }
-  // A current wait counts from its begin even if it began before this.
+  // Sets all totals to 0. A current wait still counts from its beginning.
   void ResetTotals() VARVE_REQUIRES(kDbMutex);
 
   SlowPathFlag& slow_path() { return slow_path_; }

@@ -15,7 +15,7 @@ namespace varve {
 
 namespace {
 
-// Returns true if a tombstone covers a key in [start, limit).
+// Returns true if a tombstone covers a key in [start, limit), which are keys without timestamps.
 bool CoversAnyBefore(const FragmentedTombstones& list, const InternalKeyComparator& icmp,
                      const Slice& start, const Slice& limit) {
   for (size_t i = list.LowerBound(start); i < list.size(); i++) {

@@ -47,10 +47,10 @@ class CoveredJump {
     further_ = 0;
   }
 
-  // If a tombstone that the reader at this sequence number sees covers place.key, moves those of
-  // the source's sorted runs whose entries up to the tombstone's end (backward, its start) are all
-  // older than it to that end. Other runs stay, as they may have live entries on the way. Requires
-  // that the source is Valid, at the place. place.internal may be invalid afterwards.
+  // If a tombstone that the reader at this sequence number sees covers place.key, moves sorted runs
+  // of the source to the tombstone's end (backward, its start): those whose entries up to there are
+  // all older than the tombstone. Other runs stay, as they may have live entries on the way.
+  // Requires that the source is Valid, at the place. place.internal may be invalid afterwards.
   [[nodiscard]] Result Leave(InternalIterator* source, const Place& place, SequenceNumber reader);
 
  private:

@@ -24,10 +24,10 @@
 
 namespace varve {
 
-// A reader sees the entries up to its sequence number. With timestamps it sees those up to its
-// timestamp alone, and an entry that a tombstone covers is not visible, because a version after it
-// may have been written later. A `key` is always a user key without timestamp, and a `trailer` that
-// of an entry's internal key.
+// A reader sees the entries up to its sequence number. With timestamps it sees only those of them
+// that are not after its timestamp, and an entry that a tombstone covers is not visible: the next
+// version, of an older timestamp, may have been written later than the tombstone. A `key` is always
+// a user key without timestamp, and a `trailer` that of an entry's internal key.
 //
 // Thread safety: none. Lifetime: comparator, tombstones and timestamp must outlive it. Tombstones
 // may be added at any time; answers need all that may cover the key that is asked for.

@@ -19,8 +19,8 @@ using NewFamilyIterators = std::function<Status(std::vector<Iterator*>* iterator
 
 // Make the iterators of DB::NewCoalescingIterator and DB::NewAttributeGroupIterator. `make` is
 // called at most once, before the return. Returns an iterator that owns those which `make` made,
-// and refers to the handles of `families`; it is never null, is used in one thread at a time, and
-// has a failure to make them as its status for good.
+// and refers to the handles of `families`; it is never null, and is used in one thread at a time.
+// If `make` fails, the iterator has that error as its status for good.
 std::unique_ptr<Iterator> MakeCoalescingIterator(const NewFamilyIterators& make,
                                                  const std::vector<ColumnFamilyHandle*>& families);
 std::unique_ptr<AttributeGroupIterator> MakeAttributeGroupIterator(

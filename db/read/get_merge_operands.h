@@ -23,8 +23,8 @@ struct OperandRequest {
 
 // Stores the key's base value, if there is one, and then its operands, oldest first, into the first
 // slices of `slices`, and their number into *count. The caller has reset all slices. Small operands
-// are copied; the others share one reference-counted owner of the memory they point to, which goes
-// with the last of them, in whatever order and thread they are reset.
+// are copied; the others share one reference-counted owner of the memory they point to. The owner
+// is destroyed with the last of these slices, in whatever order and thread they are reset.
 //
 // Returns NotFound, with *count unchanged, if there are neither operands nor a base. If there are
 // more than `slices` has room for, returns Incomplete with subcode

@@ -20,8 +20,8 @@
 
 namespace varve {
 
-// Holds the value of the entry that the walk shows, or that of the base below merge operands. After
-// some values one after the other, it also holds those of the entries that the walk has already
+// Holds the value of the entry that the walk shows, or that of the base below merge operands. Once
+// some values were read in a row, it also holds the values of entries that the walk has already
 // taken from its source and not reached yet: their reads are sorted by file and offset, joined, and
 // in flight together where the file system can. A walk that reads no value reads none ahead.
 //

@@ -30,11 +30,11 @@ struct CompleteVersion {
 // Examines the MANIFEST that the synced marks name (`known`), that of CURRENT, and then all others
 // from the newest on, until one has a usable state for every family that has tables. If none has,
 // families may become empty. `entries` are the names in the database's directory; only `families`
-// are examined. Writes nothing.
+// are examined. Writes nothing. Sets *found, which must be new.
 //
-// A usable state of a family is one after a record at which none of its tables is missing, except
-// the newest ones of level 0, since the other tables are then an older state. The outputs of an
-// atomic flush are kept in all of its families or in none.
+// The state of a family after some record of the MANIFEST is usable if none of its tables is
+// missing, except the newest ones of level 0: the other tables are then an older state of the
+// family. The outputs of an atomic flush are kept in all of its families or in none.
 //
 // If a file cannot be read for another reason than that it is missing or damaged, returns that
 // error. InvalidArgument: a missing file is in a directory that the options lack.

@@ -32,8 +32,8 @@ std::string LeavingFolder(const std::string& directory) {
   return RestoreFolder(directory) + "/before";
 }
 
-// Replaces CURRENT durably. Sets *in_doubt, unless it is null, if CURRENT may have the new contents
-// despite an error.
+// Replaces CURRENT durably. Sets *in_doubt, unless that is null, to true if CURRENT may have the
+// new contents despite an error, and leaves it otherwise.
 Status WriteCurrent(FileSystem* fs, const std::string& db_name, const std::string& text,
                     bool* in_doubt = nullptr) {
   const std::string temp = TempFileName("", kCurrentTempNumber).substr(1);
@@ -136,9 +136,9 @@ Status RemoveFolder(FileSystem* fs, const std::string& folder) {
   return IsMissing(s) ? Status::OK() : Status(s);
 }
 
-// Does steps 2 to 5. Sets *in_force to true if CURRENT may have its new contents despite an error.
+// Does steps 2 to 5. Sets *in_doubt as WriteCurrent does in step 5.
 Status Exchange(FileSystem* fs, const std::vector<ExchangedFiles>& places,
-                const std::string& new_current, bool* in_force) {
+                const std::string& new_current, bool* in_doubt) {
   const std::string& db_name = places.front().directory;
   VARVE_RETURN_IF_ERROR(WriteCurrent(fs, db_name, kExchangeUnderWay));
   for (const ExchangedFiles& place : places) {
@@ -149,7 +149,7 @@ Status Exchange(FileSystem* fs, const std::vector<ExchangedFiles>& places,
     VARVE_RETURN_IF_ERROR(
         MoveAll(fs, place.coming, IncomingFolder(place.directory), place.directory));
   }
-  return WriteCurrent(fs, db_name, new_current, in_force);
+  return WriteCurrent(fs, db_name, new_current, in_doubt);
 }
 
 }  // namespace
@@ -162,7 +162,6 @@ Status ExchangeFiles(FileSystem* fs, const std::vector<ExchangedFiles>& places,
                      const std::string& new_current, bool* in_force) {
   *in_force = false;
   for (const ExchangedFiles& place : places) VARVE_RETURN_IF_ERROR(Announce(fs, place));
-  // Set if CURRENT may have its new contents despite an error.
   bool in_doubt = false;
   const Status s = Exchange(fs, places, new_current, &in_doubt);
   *in_force = s.ok() || in_doubt;

@@ -50,13 +50,14 @@ struct ManifestSurvey {
   uint64_t ttl_clock = 0;  // 0: none
 };
 
-// Reads MANIFEST-<number>. Returns only I/O errors, and NotSupported for a MANIFEST that no version
-// of this engine can open.
+// Reads MANIFEST-<number>, and sets *survey. Returns only I/O errors, and NotSupported for a
+// MANIFEST that no version of this engine can open.
 Status SurveyManifest(FileSystem* fs, const std::string& db_name, uint64_t number,
                       ManifestSurvey* survey);
 
-// Reads the MANIFEST to start from: the one that CURRENT names, or else the newest usable one. If
-// there were several to choose from, survey->whole is false.
+// Reads the MANIFEST to start from, and sets *survey: the one that CURRENT names, or else the
+// newest usable one. If there were several to choose from, survey->whole is false. If there is
+// none, the survey has number 0, and the default family alone.
 Status FindManifest(FileSystem* fs, const std::string& db_name,
                     const std::vector<std::string>& entries, ManifestSurvey* survey);
 

@@ -16,8 +16,8 @@ namespace varve {
 // checked by reads. With max_open_files = -1, a read-only database keeps the tables open.
 Status CheckTablesOpen(const DbContext& context, DbState* state) VARVE_EXCLUDES(kDbMutex);
 
-// Checks the tables of one version in the same way, and with max_open_files = -1 keeps them and its
-// blob files open, because another process may delete the files.
+// Checks the tables of one version in the same way. With max_open_files = -1 keeps these tables and
+// the version's blob files open, because another process may delete the files.
 Status OpenTablesAhead(const DbContext& context, const Version& version, TableCache* tables);
 
 }  // namespace varve

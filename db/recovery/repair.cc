@@ -324,7 +324,8 @@ Status Repairer::UndoOne(const std::string& trace, uint64_t first) {
   return SyncDirectory(fs_.get(), Lost());
 }
 
-// Sets *has to true if an opening has written since, since each one that writes makes a MANIFEST.
+// Sets *has to whether there is a MANIFEST with a larger number: then an opening has written since,
+// because each that writes makes a MANIFEST.
 Status Repairer::HasManifestAfter(uint64_t number, bool* has) {
   std::vector<std::string> entries;
   VARVE_RETURN_IF_ERROR(fs_->GetChildren(name_, IOOptions(), &entries, nullptr));

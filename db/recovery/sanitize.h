@@ -29,7 +29,8 @@ DBOptions WithAbsolutePaths(FileSystem* fs, const DBOptions& options);
 size_t TablesFor(int max_open_files);
 // Returns the host name for table properties that db_host_id selects.
 std::string HostNameForTables(const DBOptions& options);
-// Creates the LOG in the database's directory, or db_log_dir, and renames the previous one.
+// Creates the LOG in the database's directory, or db_log_dir, after renaming the previous one, and
+// sets *log to it.
 Status CreateInfoLog(const DBOptions& options, const std::string& db_name,
                      std::shared_ptr<Logger>* log);
 

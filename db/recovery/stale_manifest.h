@@ -21,8 +21,9 @@ struct ReplayedRange {
 
 // Checks a database whose MANIFEST needs a log that is missing. Logs are deleted only after the
 // tables with their data are in the MANIFEST. So an unknown table with newer entries than its
-// family has in the MANIFEST or in the logs proves that the MANIFEST has lost its end, and this
-// returns Corruption. Reads each unknown table. Requires that nothing else uses the database yet.
+// family has in the MANIFEST or in the logs proves that the MANIFEST has lost its end. Corruption:
+// there is such a table. Reads each unknown table. Requires that nothing else uses the database
+// yet.
 Status CheckManifestIsNotStale(const DbContext& context, DbState* state,
                                const DirectoryListing& directories, const ReplayedRange& replayed);
 

@@ -33,8 +33,8 @@ class SubBatchKeys {
  public:
   explicit SubBatchKeys(MemTableResolver* resolver) : resolver_(*resolver) {}
 
-  // Adds a key. Returns false if it is there already. Keys of families that do not exist are not
-  // stored, as they have no comparator.
+  // Adds a user key, with its timestamp if it has one. Returns false if it is there already. Keys
+  // of families that do not exist are not stored, as they have no comparator.
   bool Add(uint32_t family, const Slice& key) {
     auto keys = keys_.find(family);
     if (keys == keys_.end()) {

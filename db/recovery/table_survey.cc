@@ -51,6 +51,7 @@ Status OpenTable(const TableSurveyContext& context, const std::string& path, con
 // table, and garbage is computed from them.
 class EntryReferences {
  public:
+  // Takes an entry with this internal key.
   void Take(const Slice& key, const Slice& value) {
     if (ExtractValueType(key) != kTypeBlobIndex) return;
     BlobReference reference;
@@ -79,6 +80,7 @@ class EntryRange {
  public:
   explicit EntryRange(const InternalKeyComparator* icmp) : icmp_(icmp) {}
 
+  // Takes the next entry's internal key. Corruption: it is too short, or out of order.
   Status Take(const Slice& key) {
     if (key.size() < kInternalKeyTrailerBytes + icmp_->timestamp_size()) {
       return Status::Corruption("a key is too short");

@@ -152,6 +152,8 @@ Status ListArchivedLogs(Engine* engine, uint64_t first_live, VectorLogPtr* files
   return Status::OK();
 }
 
+// Returns the approximate offset of a key, which has no timestamp, in a table; 0 if the table
+// cannot be opened.
 uint64_t OffsetInFile(const PinnedVersion& pinned, FileMetaData* file, int level,
                       const Slice& key) {
   VARVE_ASSERT(level >= 0 && level < pinned.version->num_levels());

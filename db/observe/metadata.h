@@ -23,12 +23,14 @@ struct Engine;
 void ListLiveFiles(Engine* engine, std::vector<LiveFileMetaData>* files);
 void DescribeFamily(Engine* engine, ColumnFamily* family, ColumnFamilyMetaData* metadata);
 void DescribeAllFamilies(Engine* engine, std::vector<ColumnFamilyMetaData>* metadata);
-// Implements DB::GetLiveFiles after its flush: returns names relative to the directory, with a
-// leading slash, and the size of the MANIFEST that names these tables.
+// Implements DB::GetLiveFiles after its flush: sets *names to names relative to the directory, with
+// a leading slash, and *manifest_bytes (may be null) to the size at which the MANIFEST names these
+// files.
 Status ListFilesForCopy(Engine* engine, std::vector<std::string>* names, uint64_t* manifest_bytes);
-// Lists archived and live logs, the oldest first.
+// Sets *files to the archived and live logs, the oldest first.
 Status ListLogs(Engine* engine, VectorLogPtr* files);
-// Describes the current log. NotSupported: the database is read-only.
+// Sets *file to the current log; to null after an error. InvalidArgument: `file` is null.
+// NotSupported: the database is read-only. ShutdownInProgress: the database is closed.
 Status DescribeCurrentLog(Engine* engine, std::unique_ptr<LogFile>* file);
 // Sets *seconds to the creation time of the oldest table in seconds since 1970: 0 if it is not
 // known for some table, UINT64_MAX if there are no tables.

@@ -168,7 +168,8 @@ class CoveredFinder {
     }
   }
 
-  // Returns the index of the first file whose smallest key is at or after `key`.
+  // Returns the index of the first file whose smallest key is at or after `key`, which has no
+  // timestamp.
   [[nodiscard]] size_t FirstThatBeginsFrom(const LevelFiles& files, const Slice& key) const {
     const size_t i = files.Find(icmp_.FirstInternalKey(key).Encode());
     const bool begins_before =

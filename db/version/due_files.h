@@ -60,7 +60,7 @@ struct DueFiles {
   std::optional<TemperatureChange> temperature_change;
   // Blob files whose values compactions write anew, by ascending number.
   std::vector<uint64_t> blob_victims;
-  // The tables that are to be compacted because they may refer to one of these.
+  // The tables that are to be compacted because they may refer to one of blob_victims.
   std::vector<DueFile> blob_tables;
   // True if L0 is to be compacted as it may hide too much garbage in blob files.
   bool l0_hides_blob_garbage = false;

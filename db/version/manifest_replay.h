@@ -43,8 +43,8 @@ inline constexpr uint64_t kMaxFileNumber = uint64_t{1} << 62;
 // above.
 inline constexpr uint64_t kMaxFoundFileNumber = kMaxFileNumber / 2;
 
-// Reads CURRENT. Returns Corruption, naming the MANIFESTs that exist, unless it holds exactly the
-// name of one and a newline.
+// Sets *manifest_number to that of the MANIFEST which CURRENT names. Corruption, naming the
+// MANIFESTs that exist: CURRENT is not exactly the name of an existing one and a newline.
 Status ReadCurrent(FileSystem* fs, const std::string& db_name, uint64_t* manifest_number);
 
 // Used once: constructed, told what to report (TellGoneAmong, GoBackTo, Succeed), then Read, or

@@ -66,9 +66,9 @@ class VersionBuilder {
   // True if FinishRecovery had to invent epochs or sequence ranges.
   bool made_up() const { return made_up_; }
 
-  // Checks the levels and builds the version. `removed` gets the files of base, blob files too,
-  // that the result does not have. Without a base, tables may lie deeper than num_levels: the
-  // version gets surplus levels for them. Returns MemoryLimit if a charge is refused.
+  // Checks the levels, and sets *version to the new version, and *removed to the files of base,
+  // blob files too, that the version does not have. Without a base, tables may lie deeper than
+  // num_levels: the version gets surplus levels for them. MemoryLimit: a charge is refused.
   Status Build(uint64_t version_number, VersionRef* version, std::vector<FileRef>* removed);
   // Returns the tables of the edits that base does not have.
   std::vector<FileRef> NewFiles() const;

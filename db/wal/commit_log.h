@@ -90,7 +90,7 @@ class CommitLog {
   // before the first.
   virtual uint64_t last_ticket() const = 0;
   virtual bool failed() const = 0;
-  // True if its records contain its number, so that a later log may reuse its file.
+  // True if the records contain the log's number, so that a later log may reuse the file.
   virtual bool recyclable() const { return false; }
 };
 

@@ -54,7 +54,7 @@ class LogReader {
   // Returns the end of that record and of the records of timestamp sizes after it that were read.
   uint64_t LastRecordEnd() const { return last_end_; }
   // Returns the timestamp sizes of families that the log has stated so far. Each ReadRecord may add
-  // sizes; those in force for its record are among them.
+  // sizes; afterwards the sizes in force for the record that it returned are among them.
   const TimestampSizes& timestamp_sizes() const { return timestamp_sizes_; }
   const LogDamage& damage() const { return damage_; }
   // True if a record of the former log in this file ended the log: a power loss may have taken more

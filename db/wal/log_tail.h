@@ -50,6 +50,7 @@ class LogTail {
   // path is for messages.
   LogTail(std::unique_ptr<FSRandomAccessFile> file, uint64_t number, std::string path);
   ~LogTail();
+  // Opens the file, and sets *tail.
   static IOStatus Open(FileSystem* fs, const std::string& path, uint64_t number,
                        const FileOptions& options, std::unique_ptr<LogTail>* tail);
 

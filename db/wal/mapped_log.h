@@ -40,7 +40,7 @@ class MappedLog final : public CommitLog {
   // Where the file has to grow for a record of at least this size, the new part is not mapped.
   static constexpr size_t kWrittenBytes = size_t{8} << 10;
 
-  // Maps the file's first segment. Returns NotSupported if this file cannot be mapped.
+  // Maps the file's first segment, and sets *log. NotSupported: this file cannot be mapped.
   static IOStatus Open(std::unique_ptr<MappedFile> file, uint64_t number,
                        std::unique_ptr<MappedLog>* log);
   ~MappedLog() override;

@@ -30,7 +30,8 @@ Status CheckBatch(const Slice& rep, MemTableResolver* resolver, const BatchCheck
 // Checks a request with one update in the same way.
 Status CheckUpdate(const WriteRequest& request, MemTableResolver* resolver,
                    const BatchCheckOptions& options);
-// Checks a request that has a batch, and sets its single update if it has only one.
+// Checks a request that has a batch. If that is one update, sets the update in the request
+// (WriteRequest::SetUpdate).
 Status CheckBatchRequest(WriteRequest* request, MemTableResolver* resolver,
                          const BatchCheckOptions& options);
 // Checks a request. A batch of one update becomes a request for that update, unless its family is
@@ -91,10 +92,10 @@ class BatchInserter {
 // the records before it are inserted.
 Status InsertBatch(const Slice& rep, SequenceNumber sequence, MemTableResolver* resolver,
                    BatchInsertResult* result);
-// Inserts one update that is written now, not replayed.
+// Inserts one update that is written now, not replayed, and sets *result.
 Status InsertUpdate(const BatchRecord& update, SequenceNumber sequence, MemTableResolver* resolver,
                     BatchInsertResult* result);
-// Inserts the updates of a request.
+// Inserts the updates of a request, and sets *result.
 inline Status InsertRequest(const WriteRequest& request, SequenceNumber sequence,
                             MemTableResolver* resolver, BatchInsertResult* result) {
   const BatchRecord* const update = request.update();

@@ -82,8 +82,8 @@ class LockQueue {
   // Removes a waiter that did not get the lock.
   void Leave(LockWaiter* waiter, WakeList* wakes);
 
-  // Adds the transactions that the waiter waits for: holders, and waiters before it, that conflict
-  // with it.
+  // Adds to *ids the transactions that the waiter waits for: holders, and waiters before this one,
+  // that conflict with it.
   void BlockersOf(const LockWaiter& waiter, std::vector<TransactionID>* ids) const;
   // Returns the transaction's waiter, or null if it does not wait here.
   const LockWaiter* WaiterOf(TransactionID id) const;

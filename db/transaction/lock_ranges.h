@@ -44,7 +44,7 @@ struct HeldRange : public BalancedTree<HeldRange>::Links {
 
   // The held ranges form a tree ordered by their beginnings. `last` is the range of this subtree
   // that ends last, and `last_of_others` the one that ends last among those with another owner than
-  // that (null: none).
+  // the owner of `last` (null: there is none).
   const HeldRange* last = nullptr;
   const HeldRange* last_of_others = nullptr;
   // Implement what BalancedTree asks of its nodes.

@@ -250,8 +250,8 @@ class TransactionBase : public Transaction {
   virtual void NoteFound(ColumnFamilyHandle* /*family*/, const Slice& /*key*/) {}
   // Returns the bytes held for uses.
   virtual size_t UsesBytes() const = 0;
-  // Push a save point of the uses of keys, undo the uses since the newest one and remove it, and
-  // remove the newest one alone.
+  // PushUses sets a save point among the uses of keys. RollbackUses undoes the uses since the
+  // newest save point, and removes that. PopUses only removes it.
   virtual void PushUses() = 0;
   virtual void RollbackUses() = 0;
   virtual void PopUses() = 0;

@@ -2,8 +2,8 @@
 #pragma once
 
 // TtlCompactionFilterFactory makes the compaction filters of a family with lifetimes. They drop
-// values that are expired for every reader, and those that the user's own filter drops, which sees
-// values without their stamps.
+// values that are expired for every reader, and those that the user's own filter drops. The user's
+// filter sees values without their stamps.
 //
 // With a merge operator, a value lives as long as the chain of operands on it, whose newer parts
 // may lie in tables and memtables that are not inputs. So the key of a value that is expired by

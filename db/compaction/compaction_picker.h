@@ -36,7 +36,8 @@ class CompactionPicker {
     return !shape.due.unopened.empty() || Pick(version, shape, options, running) != nullptr;
   }
 
-  // Returns the next step of a CompactRange call, as PickRangeStep does.
+  // Returns the next step of a CompactRange call; arguments and results are those of the function
+  // of this name in manual_picker.h.
   virtual std::unique_ptr<CompactionPlan> PickRangeStep(
       const VersionRef& version, const LevelShape& shape, const ColumnFamilyOptions& options,
       const RangeCall& call, const Remainder& remainder,

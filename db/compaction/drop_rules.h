@@ -113,7 +113,8 @@ class DropRules {
   }
 
   // Judges an entry that is neither hidden, nor covered by a range tombstone of its stripe, nor a
-  // SingleDelete. Calls `may_exist_deeper` for deletions only.
+  // SingleDelete. `may_exist_deeper` says if a deeper level may hold the key; it is called for
+  // deletions only.
   template <typename MayExistDeeper>
   [[nodiscard]] Verdict Judge(size_t stripe, ValueType type, MayExistDeeper&& may_exist_deeper) {
     VARVE_ASSERT(stripe <= options_.snapshots.size() && type != kTypeSingleDeletion);

@@ -61,7 +61,7 @@ struct CompactionPlan {
   int start_level = 0;
   int output_level = 1;
   CompactionReason reason = CompactionReason::kUnknown;
-  double score = 0;
+  double score = 0;  // of the full level that the plan relieves (LevelShape::scores); else 0
   bool is_manual = false;
   // True: all inputs can be moved to the output level by an edit alone.
   bool trivial_move = false;

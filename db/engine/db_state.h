@@ -47,8 +47,9 @@ struct DbState {
   std::atomic<int> next_job_id{1};             // only unique numbers matter
 
   int NextJobId() { return next_job_id.fetch_add(1, std::memory_order_relaxed); }
-  // Returns the family of a handle. Returns null and sets *status if the handle is null or another
-  // database's. A dropped family exists as long as it has a handle.
+  // Returns the family of a handle, and leaves *status. Returns null, with *status InvalidArgument,
+  // if the handle is null or another database's. A dropped family exists as long as it has a
+  // handle.
   ColumnFamily* Resolve(ColumnFamilyHandle* handle, Status* status) const;
 };
 

@@ -28,7 +28,8 @@ void FlushBegin(const DbContext& context, const FlushJobInfo& info);
 void FlushCompleted(const DbContext& context, const FlushJobInfo& info);
 void CompactionBegin(const DbContext& context, const CompactionJobInfo& info);
 void CompactionCompleted(const DbContext& context, const CompactionJobInfo& info);
-// Returns null if there are no listeners. Must not outlive the context.
+// Returns a function that tells listeners of a table that is about to be created at `path`
+// (TableOutputContext::on_create); null if there are no listeners. The context must outlive it.
 std::function<void(const std::string& path)> TableFileCreationStarted(
     const DbContext& context, const std::string& family, int job_id,
     TableFileCreationReason reason);

@@ -8,8 +8,8 @@
 
 namespace varve {
 
-// While there is a request, obsolete files stay. Whoever withdraws the last request calls for the
-// purge that deletes them. Thread safety: none; guarded by the DB mutex.
+// While there is a request, by Disable or Keep, obsolete files stay. Whoever withdraws the last
+// request calls for the purge that deletes them. Thread safety: none; guarded by the DB mutex.
 class FileDeletions {
  public:
   FileDeletions() = default;
@@ -21,7 +21,7 @@ class FileDeletions {
 
   // Called by users, any number of times.
   void Disable() VARVE_REQUIRES(kDbMutex) { disabled_++; }
-  // Returns true if that was the last request.
+  // Undoes one Disable, if any is left. Returns true if it was the last; a Keep may still be there.
   bool Enable() VARVE_REQUIRES(kDbMutex) { return disabled_ > 0 && --disabled_ == 0; }
   // True if a user has disabled deletions.
   bool disabled() const VARVE_REQUIRES(kDbMutex) { return disabled_ > 0; }

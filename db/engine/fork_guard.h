@@ -21,7 +21,8 @@ class ForkGuard final : private ForkWatch {
     if (lifecycle_ != nullptr) Forget();
   }
 
-  // `lifecycle` must outlive this.
+  // `lifecycle` must outlive this object. No mutex has to be held over a fork: InChild only stores
+  // flags.
   void Watch(Lifecycle* lifecycle) {
     VARVE_ASSERT(lifecycle_ == nullptr);
     lifecycle_ = lifecycle;

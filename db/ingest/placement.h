@@ -16,7 +16,8 @@
 
 namespace varve {
 
-// The state of the family that placement depends on, read in one hold of the DB mutex.
+// The state of the family that placement depends on, read in one hold of the DB mutex. Pointers are
+// borrowed, and not null without a remark.
 struct PlacementGround {
   const InternalKeyComparator* icmp = nullptr;
   const Version* version = nullptr;

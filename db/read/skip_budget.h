@@ -21,7 +21,7 @@ namespace varve {
 class SkipBudget {
  public:
   // Sets the limits: `entries_max` as ReadOptions::max_skippable_internal_keys, the deadline in
-  // microseconds of the clock. Zero means no limit.
+  // microseconds of the clock. Zero means no limit; without a deadline the clock may be null.
   void Init(uint64_t entries_max, SystemClock* clock, uint64_t deadline_micros);
   // With `looks` true, slices are short, and slice_ended() tells the walk when it should look for a
   // shorter way. Requires Init; takes effect with the next StartMove.

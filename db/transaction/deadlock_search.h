@@ -26,7 +26,7 @@ struct WaitEdges {
 class WaitGraph {
  public:
   virtual ~WaitGraph() = default;
-  // Sets *edges to the wait of `waiter`; returns false if it does not wait now.
+  // Sets *edges, which must be new, to the wait of `waiter`. Returns false if it does not wait now.
   virtual bool EdgesOf(TransactionID waiter, WaitEdges* edges) = 0;
 };
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Lists the ranks of this directory's mutexes, outermost first. Only the first mutex may be held
-// while the database below is called.
+// Lists the ranks of this directory's mutexes, outermost first. The first is below all ranks of the
+// database (db/lock_ranks.h), so that mutex may be held while the database is called. The others
+// are above the rank of the DB mutex, so these may not.
 
 #include "util/sync/mutex.h"
 

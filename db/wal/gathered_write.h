@@ -21,9 +21,10 @@ class GatheredWrite {
  public:
   explicit GatheredWrite(MappedFile* file) : file_(file) {}
 
-  // Adds a fragment that starts at `offset`: its header, and its payload in two parts. A null
-  // header is left out: it is written later. Writes what was added before if the list is full or
-  // the fragment does not follow it.
+  // Adds a fragment that starts at `offset`: its header, of kHeaderBytes, and its payload in two
+  // parts. A null header is left out: MappedLog writes the first header of a record last, when the
+  // rest of the record is in the file. Writes what was added before if the list is full or the
+  // fragment does not follow it.
   IOStatus Add(uint64_t offset, const char* header, const Slice& head, const Slice& tail);
   // Writes what was added.
   IOStatus Write();

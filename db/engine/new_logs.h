@@ -97,7 +97,7 @@ class NewLogs {
   std::deque<uint64_t> kept_ VARVE_GUARDED_BY(kDbMutex);  // oldest first
   // True while new logs are stamped.
   bool stamps_ VARVE_GUARDED_BY(kDbMutex) = true;
-  // What stamped() and current_stamped() return.
+  // These are returned by stamped() and current_stamped().
   bool stamped_ VARVE_GUARDED_BY(kDbMutex) = false;
   bool current_stamped_ VARVE_GUARDED_BY(kDbMutex) = false;
 };

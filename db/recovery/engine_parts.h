@@ -17,8 +17,8 @@ struct Engine;
 // Returns an engine with the request's sanitized options and absolute paths. Does no I/O.
 std::shared_ptr<Engine> MakeEngine(const OpenRequest& request);
 
-// Returns InvalidArgument if a family cannot be opened with its options, a name occurs twice, or
-// the default family is missing.
+// InvalidArgument: a name occurs twice, or the default family is missing. Otherwise returns the
+// first error of CheckFamily (families.h).
 Status CheckFamilies(const DBOptions& options, const std::vector<ColumnFamilyDescriptor>& families);
 
 // Creates the write path of an engine. Requires its logs and versions, and that the last sequence

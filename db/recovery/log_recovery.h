@@ -32,13 +32,13 @@ class LogRecovery {
   LogRecovery(const LogReplay::Parts& parts, const Wanted& wanted);
 
   // Replays the logs' batches into memtables, and writes full ones to tables. Marks the numbers of
-  // all existing files as used.
+  // all existing files as used, unless the database is read-only.
   Status Replay() VARVE_EXCLUDES(kDbMutex);
 
   // Returns true if the memtables and their logs may be kept instead of being flushed.
   bool CanKeepLogs() const;
-  // Keeps the logs that named positions of change streams need, except those that KeepLogs will
-  // keep. Called by an opening that writes, before KeepLogs.
+  // Keeps the logs that named positions of change streams need, except damaged ones, and those that
+  // KeepLogs will keep. Called by an opening that writes, before KeepLogs.
   Status KeepForPositions() VARVE_EXCLUDES(kDbMutex);
   // Keeps the replayed logs except those without batches, since each opening would leave one.
   // Truncates them after their last record, because other readers do not expect the zeros at the

@@ -25,13 +25,12 @@ using DirectoryListing = std::map<std::string, std::vector<std::string>>;
 // Returns the numbers of the tables and blob files.
 std::set<uint64_t> TablesIn(const DirectoryListing& listing);
 
-// Returns the table directories of all these families, including the database's own.
+// Returns the table directories of all these families other than the database's own.
 std::set<std::string> TableDirectories(const std::string& db_name, const DBOptions& options,
                                        const std::vector<ColumnFamilyDescriptor>& families);
 
-// Lists the table directories of all these families other than the database's own. Creates missing
-// ones durably, and adds them to `made`; a read-only opening omits them. InvalidArgument: one is
-// another database's.
+// Adds to *listing the names in each of TableDirectories. Creates missing ones durably, and adds
+// them to *made; a read-only opening omits them. InvalidArgument: one is another database's.
 Status TakeTableDirectories(const DbContext& context,
                             const std::vector<ColumnFamilyDescriptor>& families,
                             MadeDirectories* made, DirectoryListing* listing);
@@ -43,8 +42,9 @@ class FormerDirectories {
   // Reads the file, and ignores it if it cannot be read. Does not use place.directory.
   explicit FormerDirectories(const LogLocation& place);
 
-  // Checks a table that is not in its directory. Returns InvalidArgument, naming both directories,
-  // if it is in a former directory of the family that the options lack.
+  // Checks a table that is not in its directory. InvalidArgument, naming the former directories:
+  // the table is in one of these that the options lack. Otherwise returns the error of a file
+  // system that cannot tell.
   Status CheckNotThere(const std::string& family, const TablePaths& paths,
                        const TableFacts& table) const;
   // Returns the family's former directories, as text, if the options lack any of them, or else "".

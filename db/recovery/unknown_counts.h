@@ -9,9 +9,9 @@
 namespace varve {
 
 // Opens a limited number of such tables, and sets their counts, which compaction picking uses, from
-// their properties. The MANIFEST that the opening writes includes these counts; those of other
-// tables are set when they are first opened. Errors are ignored, as reads return them. Takes the DB
-// mutex only to list the tables.
+// their properties. Does nothing with skip_stats_update_on_db_open. The MANIFEST that the opening
+// writes includes these counts; those of other tables are set when they are first opened. Errors
+// are ignored, as reads return them. Takes the DB mutex only to list the tables.
 void ReadUnknownCounts(const DbContext& context, DbState* state);
 
 }  // namespace varve

@@ -11,8 +11,8 @@
 
 namespace varve {
 
-// Both calls read every live table and blob file, and return the first error. They return
-// ShutdownInProgress when the database is being closed.
+// Both calls read every live table and blob file, and return the first error. ShutdownInProgress:
+// the database is being closed. TimedOut: options.deadline has passed.
 
 // Implements DB::VerifyChecksum: compares the checksum of every block and blob record.
 Status VerifyTables(const DbContext& context, DbState* state, const Lifecycle& lifecycle,

@@ -77,7 +77,7 @@ class LogSet {
   // Must be called when the contents of all logs before the current one are in tables: they need no
   // sync any more, even if they failed.
   void MarkClosedFlushed();
-  // True if everything appended is durable.
+  // True if everything appended is durable, or in tables (MarkClosedFlushed).
   bool AllSynced() const;
 
   // Adds a log found by recovery that is kept until its memtables are flushed; it is never written.
@@ -162,6 +162,7 @@ class LogSet {
   uint64_t oldest_number() const;
   // True if nothing was appended to the current log since it became that.
   bool current_empty() const;
+  // True if the current log has failed or is in doubt, or there is none.
   bool current_failed() const;
   std::vector<LogInfo> List() const;
   // Returns the numbers of all logs, preceded by those taken whose files are not gone yet.

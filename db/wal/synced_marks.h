@@ -36,15 +36,16 @@ SyncedMark ReadSyncedMark(FileSystem* fs, const std::string& db_name);
 // object.
 class SyncedMarks {
  public:
-  // A sync is recorded at once if this time has passed since the last note; otherwise at most one
-  // in this time is, as on a file system in memory. This limits the cost of notes, which are system
-  // calls.
+  // A sync of a log is written only if this time has passed since the last one that was; a later
+  // one includes it. This limits the cost of notes, which are system calls, where syncs take less
+  // time than this, as on a file system in memory.
   static constexpr uint64_t kBetweenNotesNanos = 100 * 1000;
 
   SyncedMarks(std::shared_ptr<FileSystem> fs, std::string db_name, SystemClock* clock);
   ~SyncedMarks();
 
-  // Creates the file anew. Earlier notes are kept in memory, and written with the first later one.
+  // Creates the file anew, and writes what was noted before this call. Without it nothing is
+  // written.
   void Begin();
   // Notes that the log is durable up to `bytes`. If `last` is set, this is the last note, and is
   // written regardless of the time.

@@ -74,7 +74,8 @@ class DelayPacer {
   // they shrink.
   void Adjust(uint64_t pending_bytes_before, uint64_t pending_bytes_now, bool near_stop,
               bool left_stop);
-  // Must be called when no family is delayed any more. Has an effect once after each Adjust.
+  // Must be called when no family is delayed any more. Once after each Adjust it raises the rate,
+  // and forgets the debt.
   void Release();
   // Returns the rate in force, also while no family is delayed.
   uint64_t bytes_per_second() const { return rate_; }

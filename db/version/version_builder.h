@@ -30,8 +30,8 @@ struct ReusableFiles {
 // MANIFEST, Build. A builder without a base may be built again after further edits.
 //
 // Thread safety: none; needs no lock, since a Version does not change. Errors: Corruption, naming
-// the files, for an impossible edit. Then nothing shared has changed, and the builder is of no
-// further use.
+// the files, for an impossible edit; InvalidArgument if the options have no place for a table (its
+// level or path_id). Then nothing shared has changed, and the builder is of no further use.
 class VersionBuilder {
  public:
   // `base` may be null, which means the empty tree. `base`, `icmp` and `context` (which names the

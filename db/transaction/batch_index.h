@@ -56,7 +56,7 @@ class BatchIndex {
     std::vector<uint32_t> added;  // Offsets not inserted into `keys` yet.
   };
 
-  // `backup` orders families without a handle.
+  // `backup` orders families without a handle; null: bytewise.
   BatchIndex(std::string* batch, const Comparator* backup);
 
   // --- Called by the thread that changes the batch.

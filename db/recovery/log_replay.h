@@ -64,9 +64,10 @@ class LogReplay {
   // Returns the sequence number of the first replayed record, or kMaxSequenceNumber.
   SequenceNumber first_sequence() const { return first_sequence_; }
   bool wrote_tables() const { return wrote_tables_; }
-  // Returns the offset of the end of the last record of a replayed log.
+  // Returns the offset of the end of the last record of a log; 0 if it was not read to its end.
   uint64_t LogEnd(uint64_t number) const;
-  // Returns the logs that were skipped, or that have damage other than a torn tail.
+  // Returns the logs that were left out, or that have damage other than a torn tail that was never
+  // synced.
   const std::vector<uint64_t>& damaged_logs() const { return damaged_logs_; }
   bool stopped_early() const { return stopped_at_ != 0; }
   // Returns the replay of two-phase commit, which has the undecided transactions once all logs are
@@ -79,10 +80,11 @@ class LogReplay {
   void NotePrepared(const std::string& name) { report_.prepared_transactions.push_back(name); }
   // Returns true if a replayed log is stamped (db/engine/new_logs.h).
   bool met_stamped_log() const { return met_stamped_log_; }
-  // Returns true if a replayed log has a batch in addition to its predecessor record.
+  // Returns false if a log was read to its end and has no batch; a predecessor record is none.
   bool HasBatches(uint64_t number) const { return !empty_logs_.contains(number); }
-  // Returns ranges [first, end) of log numbers in which a log is missing that the MANIFEST or
-  // another log names. No log in them was completely replayed, and all are below `end`.
+  // Returns ranges [first, end) of log numbers in which a log is missing that the MANIFEST, the
+  // synced mark or another log names. No log in them was completely replayed, and all are below
+  // `end`.
   std::vector<std::pair<uint64_t, uint64_t>> UnreadLogs(uint64_t end) const;
 
  private:
@@ -139,8 +141,8 @@ class LogReplay {
   // Adds the sequence numbers that were not replayed to the report.
   void FindLostSequences(const std::vector<uint64_t>& log_numbers);
   SequenceNumber NextExpected() const;
-  // Stops before a complete record that must not be applied, for `reason`: this and all later
-  // records of the log count as damaged. Reads the rest of the log to count them.
+  // Stops before a complete record that must not be applied, for `reason`, and reports this record
+  // as damage. Reads the rest of the log, whose only error is that of `records`.
   Status StopAtRecord(uint64_t number, const std::string& path, const std::string& reason,
                       const RecordPipeline::Record& record, RecordPipeline* records);
   // Adds damage to the report and to the LOG.

@@ -73,8 +73,8 @@ struct RepairPlan {
   // missing.
   std::vector<uint64_t> records;
   bool takes_given_up = false;  // Some given-up tables have reappeared.
-  // Sound tables of the MANIFEST that are in lost/: the current path, and the one to which to move
-  // them.
+  // Sound tables that are needed again and are in lost/: the current path, and the one to which to
+  // move them.
   std::vector<std::pair<std::string, std::string>> returning;
 };
 
@@ -96,8 +96,8 @@ class RepairPlanner {
   void SetTableDirectories(std::set<std::string> directories) {
     table_directories_ = std::move(directories);
   }
-  // Fills in the plan, and the tables, logs and families of the report. Must be called once. After
-  // an error nothing has changed on disk.
+  // Fills in the plan, and of the report the MANIFEST, tables, logs and families. Must be called
+  // once. After an error nothing has changed on disk.
   Status Run(RepairPlan* plan, RepairReport* report);
 
  private:
@@ -106,7 +106,7 @@ class RepairPlanner {
     TableFinding finding;
   };
 
-  // Adds the tables among a directory's entries to tables_.
+  // Adds the tables among a directory's entries to tables_, and calls NoteNumbers.
   void FindTables(const std::string& directory, const std::vector<std::string>& entries);
   // Returns the path of a known table, of which several copies may exist, and sets known->path_id
   // to its directory. Returns "" and changes nothing if it is missing.
@@ -120,7 +120,8 @@ class RepairPlanner {
   // than the table's.
   static bool IsOlderThanAllSince(const NewFile& table, uint64_t record,
                                   const PlannedFamily& family);
-  // Examines the copy of a missing table in lost/; sets its state to kUnreadable if there is none.
+  // Sets *finding, which must be new, to the best copy of a missing table in lost/. It stays
+  // kUnreadable if there is none. A sound copy is added to plan_->returning.
   Status ExamineSetAside(const PlannedFamily& family, const NewFile& known, TableFinding* finding);
   // Returns InvalidArgument if a missing table may be in a directory that the options lack.
   Status CheckIsLost(const PlannedFamily& family, const NewFile& known) const;
@@ -135,7 +136,8 @@ class RepairPlanner {
   Status ExamineKnown();
   // Reads the properties of tables that the MANIFEST does not have, to find their families.
   Status LookAtUnknown();
-  // Sets *family_id to the family of an unknown table, or *reason if it belongs to none.
+  // Sets *family_id to the family of an unknown table, or *reason if it belongs to none. Adds the
+  // family to the plan if the MANIFEST may have lost it.
   Status PlaceUnknown(const TableProperties& properties, uint32_t* family_id, std::string* reason);
   // Adds an unknown table with a family to found_.
   void AddFound(Found found);

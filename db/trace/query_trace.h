@@ -33,16 +33,18 @@ class QueryTrace {
   QueryTrace(const QueryTrace&) = delete;
   QueryTrace& operator=(const QueryTrace&) = delete;
 
-  // True while a trace runs and its writer has not failed.
+  // True while a trace runs that has met no error.
   [[nodiscard]] bool on() const { return on_.load(std::memory_order_relaxed); }
 
   // Begins a trace and writes its header. Busy: a trace runs already. InvalidArgument: the writer
   // is null, or the filter has unknown bits. Aborted: a trace's writer makes this call.
+  // ShutdownInProgress: Shutdown was called. Otherwise returns the writer's error.
   Status Start(const TraceOptions& options, std::unique_ptr<TraceWriter> writer);
-  // Ends the trace and closes its writer. Returns the first error of the trace; IOError if none
-  // runs; Aborted if a trace's writer makes this call.
+  // Ends the trace and closes its writer. Returns the first error of the trace. IOError: none runs.
+  // Aborted: a trace's writer makes this call. ShutdownInProgress: Shutdown was called.
   Status End();
-  // Ends the trace if one runs, and refuses later ones. For Close.
+  // Ends the trace like End if one runs, and refuses later ones. For Close. Aborted: a trace's
+  // writer makes this call, and nothing is done.
   Status Shutdown();
 
   // Record one call each, if a trace runs that does not leave it out. An error ends the recording.

@@ -19,8 +19,8 @@ namespace varve::trace {
 inline constexpr size_t kRecordHeadBytes = 13;
 
 // Set *record to one whole record of a call that was made at `micros`, in microseconds since 1970.
-// InvalidArgument if the keys are too large for a record (4 GiB). Families are given by their ids,
-// and keys as QueryTrace gets them.
+// InvalidArgument: the keys or updates are too large for a record (4 GiB). Families are given by
+// their ids, and keys as QueryTrace gets them.
 void EncodeBegin(uint64_t micros, std::string* record);
 void EncodeEnd(uint64_t micros, std::string* record);
 Status EncodeGet(uint64_t micros, uint32_t family, const Slice& key, std::string* record);

@@ -92,8 +92,8 @@ class PessimisticTransaction final : public TransactionBase {
         held_(new LocksHeld) {}
   ~PessimisticTransaction() override;
 
-  // Begins a new transaction. `default_timeout_ms` is the database's. Throws std::bad_alloc, with
-  // nothing changed, if there are prepared updates to abandon.
+  // Begins a new transaction. `default_timeout_ms` is the database's. If there are prepared updates
+  // to abandon, it may throw std::bad_alloc, with nothing changed.
   void Begin(const WriteOptions& write_options, const TransactionOptions& options,
              int64_t default_timeout_ms);
   bool BelongsTo(const TransactionRegistry* registry) const { return registry_ == registry; }
@@ -163,7 +163,8 @@ class PessimisticTransaction final : public TransactionBase {
   void RollbackUses() override;
   void PopUses() override;
 
-  // Notes a use of a key that the transaction has locked before (assume_tracked).
+  // Notes a use of a key that the transaction has locked before (assume_tracked), without a check.
+  // InvalidArgument: it has not, or not for such a use.
   Status UseTracked(const LockKey& key, const KeyUse& use, UseNote* note);
   // Returns Busy if the key was written after the snapshot, or after the read timestamp.
   Status Validate(ColumnFamilyHandle* family, HeldLock* lock);
@@ -181,7 +182,8 @@ class PessimisticTransaction final : public TransactionBase {
   Status CheckCommit();
   // Writes the updates in one batch; the locks are released when they are visible.
   Status CommitUnprepared();
-  // Sets the commit timestamp in the updates that need one.
+  // Sets the commit timestamp in the updates that need one. InvalidArgument: they need one, and
+  // none was given.
   Status StampUpdates(WriteBatch* updates);
   // Logs the decision for the prepared updates, which the database then inserts.
   Status CommitPrepared();

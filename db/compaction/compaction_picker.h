@@ -55,7 +55,8 @@ class CompactionPicker {
 const CompactionPicker* FindCompactionPicker(CompactionStyle style);
 
 // These call the function of the same name (PickCompaction: Pick) of the picker of the options'
-// style. They require the DB mutex.
+// style. NeedsCompaction is also true if the version has another number of levels than the shape.
+// They require the DB mutex.
 bool NeedsCompaction(const VersionRef& version, const LevelShape& shape,
                      const ColumnFamilyOptions& options,
                      const std::vector<const CompactionPlan*>& running);

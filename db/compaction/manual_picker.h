@@ -37,7 +37,7 @@ struct ManualCompactionRequest {
 // Below L0 a request with a remainder gets only the first run of unwritten files, grown to clean
 // cuts. Returns null if there is no such file, or, with *conflict true, if another compaction uses
 // an input or writes into its range of output_level: try again later. *conflict is false otherwise.
-// Requires that output_level is not above start_level, and the DB mutex.
+// Requires that output_level is not above start_level and not L0, and the DB mutex.
 std::unique_ptr<CompactionPlan> PickManualCompaction(
     const VersionRef& version, const LevelShape& shape, const ColumnFamilyOptions& options,
     const ManualCompactionRequest& request, const std::vector<const CompactionPlan*>& running,

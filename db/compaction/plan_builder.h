@@ -87,8 +87,9 @@ class PlanBuilder {
   // long as that requires no more of these, and the total stays within max_compaction_bytes.
   void GrowStartLevel(CompactionPlan* plan) const;
 
-  // True if an edit can put a file with the range into the level: it overlaps nothing there, and
-  // not too much beneath. The caller must check the levels in between.
+  // True if an edit can put a file with the range into the level: it overlaps nothing there, no
+  // running plan writes there, and it does not overlap too much beneath. False for L0 and a
+  // reserved level. The caller must check the levels in between.
   bool CanMoveInto(const KeyRange& range, int level) const;
   // True if the inputs may be moved to the output level unchanged: they are in the directory where
   // outputs would be, and a user's partitioner allows it.

@@ -20,7 +20,7 @@ namespace varve {
 
 // DB::PromoteL0: plans a move of all files of L0 to the target level. Returns InvalidArgument if
 // there is no such level below L0, it or a level above it has files, or files of L0 overlap or are
-// being compacted. Sets *plan to null if L0 is empty.
+// being compacted. Sets *plan to null if L0 is empty, and after an error.
 Status PickPromotion(const VersionRef& version, int target_level,
                      std::unique_ptr<CompactionPlan>* plan);
 
@@ -37,8 +37,8 @@ struct DeletedRange {
 // is as old as the range's entries, and that the entries which delete them are durable.
 std::unique_ptr<CompactionPlan> PickDeleted(const VersionRef& version, const DeletedRange& range);
 
-// Plans the deletion of due files, except those that are being compacted, for the reason of the
-// first of them. Returns null if there are none.
+// Plans the deletion of due files of this version, except those that are being compacted, for the
+// reason of the first of them. Returns null if there are none.
 std::unique_ptr<CompactionPlan> PickDropped(const VersionRef& version,
                                             const std::vector<DueFile>& files);
 // Does the same for files that range tombstones have deleted completely. A picker should ask for

@@ -176,6 +176,18 @@ Status CompactionWork::PutOff(ColumnFamily* family, const CompactionPlan& plan) 
   return NoRoomFor(*family, plan);
 }
 
+// What was dropped becomes garbage with the present version. Files that this version lacks are
+// deleted as a whole.
+void CompactionWork::NoteDroppedRecords(const ColumnFamily& family, CompactionResult* result) {
+  const Version& version = *family.current();
+  for (auto& [number, records] : result->dropped_records) {
+    const BlobFileState* const file = version.blob_files().Find(number);
+    if (file == nullptr) continue;
+    state_.blob_holes.Add(family.id(), file->blobs, version.version_number(), std::move(records));
+  }
+  result->dropped_records.clear();
+}
+
 // Only the success of a compaction of the same family and level shows that the failed one works
 // again.
 void CompactionWork::NoteSuccess(ColumnFamily* family, const CompactionPlan& plan) {
@@ -294,6 +306,10 @@ Status CompactionWork::RunPlan(Participant* participant, std::unique_ptr<Compact
         context_.NoteTable(family->table_paths(), blobs);
       }
       CountRun(family, *plan, *result);
+      BestEffort([&] {
+        state_.mu.AssertHeld();
+        NoteDroppedRecords(*family, result);
+      });
     }
     VARVE_PROBE_COMPACTION_END(family->name().c_str(), job_id, result->bytes_read,
                                result->bytes_written, s);

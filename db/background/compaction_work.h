@@ -243,6 +243,9 @@ class CompactionWork final : public CompactionScheduler {
   void GoOnAfterCall(ColumnFamily* family) VARVE_REQUIRES(kDbMutex);
   // Stores the number of the job in its inputs, for the reports of their deletion.
   static void NoteJobOfInputs(const CompactionPlan& plan, int job_id) VARVE_REQUIRES(kDbMutex);
+  // Leaves the records of blob files that a compaction in force has dropped to the next purges.
+  void NoteDroppedRecords(const ColumnFamily& family, CompactionResult* result)
+      VARVE_REQUIRES(kDbMutex);
   // Adds a plan's work to the statistics of the family.
   void CountRun(ColumnFamily* family, const CompactionPlan& plan, const CompactionResult& result)
       VARVE_REQUIRES(kDbMutex);

@@ -13,7 +13,8 @@
 //    oldest files beyond a limit are deleted (SweepAtOpen).
 // 2. While file deletions are disabled nothing is deleted; obsolete logs are only closed.
 // 3. A table that cannot be deleted is queued again. Other files are found by the next opening.
-// 4. Files are removed from the lists by the last steps under the mutex, so that a failed
+// 4. Holes in blob files (BlobHoles) are punched by purges, after obsolete tables are deleted.
+// 5. Files are removed from the lists by the last steps under the mutex, so that a failed
 //    allocation does not lose them.
 
 #include "db/background/obsolete_files.h"
@@ -52,6 +53,24 @@ bool IsTableOrTrash(const std::string& path) {
   FileType type;
   return ParseFileName(path.substr(path.rfind('/') + 1), &number, &type) &&
          (type == kTableFile || type == kBlobFile || Slice(path).ends_with(kTrashSuffix));
+}
+
+// Sets *punched to the number of holes that were punched, which are the first ones. Busy: the file
+// has more than one name. One of them may be that of a checkpoint, which shows an older state. It
+// does not matter if one is made between the look and the punching: it will show the present state,
+// to which these bytes are garbage, too.
+IOStatus PunchInto(FileSystem* fs, const std::string& path, const std::vector<ByteRange>& holes,
+                   size_t* punched) {
+  *punched = 0;
+  uint64_t names = 0;
+  IOStatus s = fs->NumFileLinks(path, IOOptions(), &names, nullptr);
+  if (s.ok() && names != 1) s = IOStatus::Busy("the file has more than one name");
+  for (const ByteRange& hole : holes) {
+    if (!s.ok()) return s;
+    s = fs->PunchHole(path, hole.begin, hole.bytes(), IOOptions(), nullptr);
+    if (s.ok()) ++*punched;
+  }
+  return s;
 }
 
 }  // namespace
@@ -161,6 +180,46 @@ Status ObsoleteFiles::DeleteTable(FileMetaData* table) {
   return s;
 }
 
+std::vector<BlobHoles::Task> ObsoleteFiles::TakeHoles(std::vector<VersionRef>* held) {
+  BlobHoles& holes = with_.state.blob_holes;
+  if (holes.empty()) return {};
+  *held = with_.state.versions->LiveVersions();
+  return holes.TakeReady(*held, [this](uint32_t id) {
+    AssumeDbMutexHeld();
+    const auto& families = with_.state.families.all();
+    const auto family = families.find(id);
+    return family != families.end() && !family->second->dropped() &&
+           family->second->options()->punch_holes_in_blob_files;
+  });
+}
+
+void ObsoleteFiles::PunchHoles(const std::vector<BlobHoles::Task>& tasks) {
+  for (const BlobHoles::Task& task : tasks) {
+    if (task.holes.empty() || no_holes_.load(std::memory_order_relaxed)) continue;
+    const std::string path = task.file->file()->FileName();
+    size_t punched = 0;
+    const IOStatus s = PunchInto(with_.context.fs().get(), path, task.holes, &punched);
+    if (s.IsNotSupported()) no_holes_.store(true, std::memory_order_relaxed);
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < punched; i++) bytes += task.holes[i].bytes();
+    if (punched > 0) {
+      LogInfo(with_.context.info_log(), "%s: %llu bytes of dropped values were given back",
+              path.c_str(), static_cast<unsigned long long>(bytes));
+    }
+    if (!s.ok()) {
+      LogWarn(with_.context.info_log(), "%s: %zu holes were not punched: %s", path.c_str(),
+              task.holes.size() - punched, s.ToString().c_str());
+    }
+    DbLock lock(&with_.state.mu);
+    BlobHoles& holes = with_.state.blob_holes;
+    holes.CountPunched(bytes);
+    if (!s.ok() && !s.IsBusy() && !s.IsNotSupported()) holes.CountError();
+    for (size_t i = punched; i < task.holes.size(); i++) {
+      holes.Return(task.file->number(), task.holes[i]);
+    }
+  }
+}
+
 void ObsoleteFiles::TellDeleted(const FileMetaData& file, const std::string& path, int job,
                                 const Status& outcome) {
   const auto fill = [&](FileDeletionInfo* info) {
@@ -195,11 +254,13 @@ void ObsoleteFiles::Purge() {
   // Uses the number in the MANIFEST, since an opening reports logs from there on as missing.
   std::vector<LogSet::Retired> logs =
       with_.state.logs->TakeObsolete(with_.state.versions->min_log_number_to_keep() + early);
+  std::vector<VersionRef> held;  // released without the mutex
+  std::vector<BlobHoles::Task> holes = TakeHoles(&held);
   // This comes last: TakeAll empties the queue, and its tables would be lost if an allocation
   // between here and DeleteTables failed.
   std::vector<std::unique_ptr<FileMetaData>> tables =
       with_.state.versions->obsolete_files()->TakeAll();
-  if (logs.empty() && paths.empty() && tables.empty()) return;
+  if (logs.empty() && paths.empty() && tables.empty() && held.empty()) return;
   const bool makes_room = !tables.empty();
   std::vector<uint64_t> gone;
   {
@@ -207,7 +268,10 @@ void ObsoleteFiles::Purge() {
     RetireLogs(&logs, &paths);
     Delete(paths);
     with_.state.logs->NoteGone(logs);
+    held.clear();
     gone = DeleteTables(std::move(tables));
+    BestEffort([&] { PunchHoles(holes); });
+    holes.clear();
     if (!logs.empty() && archive_.wanted()) archive_.Purge(with_.state.logs->oldest_held());
   }
   // Only tables whose deletion is durable may be forgotten: a file that reappears after a crash

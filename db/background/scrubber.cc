@@ -93,6 +93,7 @@ struct Scrubber::Target {
   std::weak_ptr<FileMetaData> file;
   int level = 0;
   std::weak_ptr<const BlobFile> blobs;  // Owns a reference to `file`; set for blob files only.
+  uint64_t most_in_holes = 0;           // Bytes of a blob file's records that may be punched.
 };
 
 std::vector<Scrubber::Target> Scrubber::ListTargets() {
@@ -105,12 +106,16 @@ std::vector<Scrubber::Target> Scrubber::ListTargets() {
       wanted += version->TotalBytes();
       for (int level = 0; level < version->num_levels(); level++) {
         for (const FileRef& file : version->level(level).files()) {
-          targets.push_back({family, file, level, {}});
+          targets.push_back({family, file, level, {}, 0});
         }
       }
       for (const BlobFileState& file : version->blob_files()) {
         wanted += file.FileSize();
-        targets.push_back({family, file.blobs->file(), 0, file.blobs});
+        // No version is held, so that later garbage may be punched before the file is read.
+        const bool may_have_holes = file.blobs->facts().referred_once ||
+                                    family->options()->punch_holes_in_blob_files;
+        targets.push_back(
+            {family, file.blobs->file(), 0, file.blobs, may_have_holes ? file.bytes() : 0});
       }
     }
   }
@@ -130,7 +135,7 @@ bool Scrubber::VerifyTarget(const Target& target) {
   if (file->kind == DataFileKind::kTable) {
     Note(*family, *file, ReadTable(family.get(), file.get(), target.level));
   } else if (blobs != nullptr) {
-    Note(*family, *file, ReadBlobFile(family.get(), *blobs));
+    Note(*family, *file, ReadBlobFile(family.get(), *blobs, target.most_in_holes));
   }
   return file->obsolete.load(std::memory_order_acquire) || family->dropped();
 }
@@ -179,12 +184,14 @@ Status Scrubber::ReadTable(ColumnFamily* family, FileMetaData* file, int level) 
 }
 
 // The reader is owned by the cache of open files or by `file`, which the caller holds.
-Status Scrubber::ReadBlobFile(ColumnFamily* family, const BlobFile& file) {
+Status Scrubber::ReadBlobFile(ColumnFamily* family, const BlobFile& file,
+                              uint64_t most_in_holes) {
   const ReadOptions options;
   BlobReaderPin reader;
   const Status s = family->table_cache()->blobs().Pin(options, file, &reader);
   if (!s.ok()) return s;
-  return reader->VerifyChecksums(options, [this](uint64_t bytes) { return Pace(bytes); });
+  return reader->VerifyChecksums(
+      options, [this](uint64_t bytes) { return Pace(bytes); }, most_in_holes);
 }
 
 // Damage is reported to listeners and stored in progress_; any other error is only counted and

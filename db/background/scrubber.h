@@ -86,7 +86,7 @@ class Scrubber {
   bool VerifyTarget(const Target& target);
   // Read all blocks of a table, or all records of a blob file, and return the first error.
   Status ReadTable(ColumnFamily* family, FileMetaData* file, int level);
-  Status ReadBlobFile(ColumnFamily* family, const BlobFile& file);
+  Status ReadBlobFile(ColumnFamily* family, const BlobFile& file, uint64_t most_in_holes);
   // Counts the outcome of reading a file, and reports damage.
   void Note(const ColumnFamily& family, const FileMetaData& file, const Status& s);
   // Waits until the rate allows the `bytes` that were read. Returns ShutdownInProgress if the

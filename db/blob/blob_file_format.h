@@ -65,6 +65,10 @@ struct BlobFileFooter {
   static Status Decode(const Slice& bytes, BlobFileFooter* footer);
 };
 
+// Holes in blob files begin and end at multiples of this, whatever the blocks of the file system
+// are (FORMAT.md).
+inline constexpr uint64_t kHoleBlock = 4096;
+
 // Bytes of a blob file outside of records, which the MANIFEST's counts of bytes exclude.
 inline constexpr uint64_t kBlobFileFrameBytes = BlobFileHeader::kBytes + BlobFileFooter::kBytes;
 

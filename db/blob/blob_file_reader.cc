@@ -6,7 +6,9 @@
 #include "db/blob/blob_file_reader.h"
 
 #include <algorithm>
+#include <array>
 #include <new>
+#include <string_view>
 #include <utility>
 
 #include "util/base/assert.h"
@@ -391,24 +393,95 @@ Status BlobFileReader::VerifyRecord(uint64_t offset, FilePrefetcher* prefetcher,
   return Status::OK();
 }
 
-// Finds the next record by the lengths in the current one, which a checksum covers. A deadline
-// applies to each record, as the whole may take long.
-Status BlobFileReader::VerifyChecksums(const ReadOptions& options, const PaceReads& pace) const {
+// A hole begins at the first border of blocks in a run of garbage (BlobHoles), so it reaches over
+// the next border behind the beginning of any record of which it takes bytes. Or it ends at that
+// border: then it has taken the beginning of the record, whose lengths are never all zero.
+Status BlobFileReader::FindZeros(uint64_t offset, FilePrefetcher* prefetcher, const IOOptions& io,
+                                 uint64_t* end) const {
+  const uint64_t end_of_records = file_size_ - BlobFileFooter::kBytes;
+  const auto all_zero = [&](uint64_t at, size_t n, bool* zero) -> Status {
+    std::array<char, kHoleBlock> buffer;
+    Slice bytes;
+    VARVE_RETURN_IF_ERROR(
+        prefetcher->Read(*file_, at, n, end_of_records, &bytes, buffer.data(), io));
+    *zero = std::ranges::all_of(std::string_view(bytes.data(), bytes.size()),
+                                [](char c) { return c == 0; });
+    return Status::OK();
+  };
+  *end = offset;
+  uint64_t border = (offset + kHoleBlock - 1) / kHoleBlock * kHoleBlock;
+  bool zero = true;
+  if (border > offset && border <= end_of_records) {
+    const auto n = static_cast<size_t>(std::min<uint64_t>(border - offset, 2 * sizeof(uint64_t)));
+    VARVE_RETURN_IF_ERROR(all_zero(offset, n, &zero));
+    if (zero) *end = border;
+  }
+  for (; border < end_of_records && end_of_records - border >= kHoleBlock; border += kHoleBlock) {
+    VARVE_RETURN_IF_ERROR(all_zero(border, kHoleBlock, &zero));
+    if (!zero) break;
+    *end = border + kHoleBlock;
+  }
+  return Status::OK();
+}
+
+// The garbage ends before the next block does, since that block would be a part of the hole. A
+// value in this last part of it may hold the bytes of another blob file's record, which would be
+// taken for one of this file; the check then fails behind it, although nothing is damaged.
+Status BlobFileReader::SkipHole(uint64_t offset, const IOOptions& io, uint64_t* next) const {
+  *next = offset;
+  // What was read ahead for the check may be older than the hole.
+  FilePrefetcher prefetcher = FilePrefetcher::Fixed(FilePrefetcher::kLargestReadahead);
+  const uint64_t end_of_records = file_size_ - BlobFileFooter::kBytes;
+  uint64_t end_of_zeros = 0;
+  VARVE_RETURN_IF_ERROR(FindZeros(offset, &prefetcher, io, &end_of_zeros));
+  if (end_of_zeros == offset) return Status::OK();
+  // The lengths of the next record begin with zeros if the key's is a multiple of 256.
+  const uint64_t first = std::max(offset + 1, end_of_zeros - sizeof(uint64_t));
+  const uint64_t last = std::min(end_of_zeros + kHoleBlock, end_of_records);
+  for (uint64_t at = first; at <= last; ++at) {
+    uint64_t record_bytes = 0;
+    const Status s =
+        at == end_of_records ? Status::OK() : VerifyRecord(at, &prefetcher, io, &record_bytes);
+    if (!s.ok() && !s.IsCorruption()) return s;
+    if (s.ok()) {
+      *next = at;
+      break;
+    }
+  }
+  return Status::OK();
+}
+
+// Finds the next record by the lengths in the current one, which a checksum covers, or behind a
+// hole. A deadline applies to each record, as the whole may take long.
+Status BlobFileReader::VerifyChecksums(const ReadOptions& options, const PaceReads& pace,
+                                       uint64_t most_in_holes) const {
   FilePrefetcher prefetcher =
       FilePrefetcher::Fixed(std::max(options.readahead_size, FilePrefetcher::kLargestReadahead));
   IOOptions io = BlobReadingOptions(options);
   const uint64_t end = file_size_ - BlobFileFooter::kBytes;
   uint64_t count = 0;
-  for (uint64_t offset = BlobFileHeader::kBytes; offset < end; ++count) {
+  uint64_t in_holes = 0;
+  for (uint64_t offset = BlobFileHeader::kBytes; offset < end;) {
     if (options.deadline.count() != 0) {
       VARVE_RETURN_IF_ERROR(file_->LimitTime(options.deadline, &io));
     }
-    uint64_t record_bytes = 0;
-    VARVE_RETURN_IF_ERROR(VerifyRecord(offset, &prefetcher, io, &record_bytes));
-    if (pace) VARVE_RETURN_IF_ERROR(pace(record_bytes));
-    offset += record_bytes;
+    uint64_t bytes = 0;
+    const Status s = VerifyRecord(offset, &prefetcher, io, &bytes);
+    if (s.ok()) {
+      ++count;
+    } else {
+      if (!s.IsCorruption() || in_holes >= most_in_holes) return s;
+      uint64_t next = 0;
+      VARVE_RETURN_IF_ERROR(SkipHole(offset, io, &next));
+      bytes = next - offset;
+      in_holes += bytes;
+      if (bytes == 0 || in_holes > most_in_holes) return s;
+    }
+    if (pace) VARVE_RETURN_IF_ERROR(pace(bytes));
+    offset += bytes;
   }
-  if (count == blob_count_) return Status::OK();
+  // Nobody knows how many records are in a hole, but there is at least one.
+  if (in_holes == 0 ? count == blob_count_ : count < blob_count_) return Status::OK();
   return Corrupt("a footer that counts " + std::to_string(blob_count_) + " records, not " +
                      std::to_string(count),
                  end);

@@ -94,8 +94,13 @@ class BlobFileReader {
   // Reads every record, and checks that records fill the file, their checksums, and their number in
   // the footer. Reads at least options.readahead_size bytes at once. `pace`, which may be empty, is
   // called after each record with its size; an error that it returns ends the call.
+  //
+  // Up to `most_in_holes` bytes of records may be missing, as it is where holes were punched into
+  // garbage (punch_holes_in_blob_files): then at least one block of zeros, or the beginning of a
+  // record, stands for them, and the check goes on behind it. They may be punched meanwhile.
   using PaceReads = std::function<Status(uint64_t bytes)>;
-  Status VerifyChecksums(const ReadOptions& options, const PaceReads& pace) const;
+  Status VerifyChecksums(const ReadOptions& options, const PaceReads& pace,
+                         uint64_t most_in_holes = 0) const;
 
   // Returns the open file. Afterwards only the destructor may be called.
   [[nodiscard]] std::unique_ptr<RandomAccessFileReader> TakeFile() { return std::move(file_); }
@@ -134,6 +139,14 @@ class BlobFileReader {
   Status Decompress(const Slice& stored, uint64_t offset, PinnableSlice* value) const;
   Status VerifyRecord(uint64_t offset, FilePrefetcher* prefetcher, const IOOptions& io,
                       uint64_t* record_bytes) const;
+  // Looks for a hole that takes bytes of the record at `offset`, which failed its check. If there
+  // is one, sets *next to the offset of the first sound record behind it, or the end of all records,
+  // else to `offset`.
+  Status SkipHole(uint64_t offset, const IOOptions& io, uint64_t* next) const;
+  // Sets *end to the end of the blocks of zeros that begin at or behind `offset`; to `offset` if
+  // there are none.
+  Status FindZeros(uint64_t offset, FilePrefetcher* prefetcher, const IOOptions& io,
+                   uint64_t* end) const;
   [[nodiscard]] Status Corrupt(const std::string& what, uint64_t offset) const;
   void Count(uint64_t bytes) const;
   // Collect plans the reads of one file's batch. Complete, after these were made, sets the values.

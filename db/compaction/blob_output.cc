@@ -146,6 +146,7 @@ Status BlobOutput::Finish(std::unique_ptr<OpenFile>* open) {
   facts.number = (*open)->number;
   facts.count = (*open)->builder->blob_count();
   facts.bytes = (*open)->builder->blob_bytes();
+  facts.referred_once = options_.options->punch_holes_in_blob_files;
   VARVE_ASSERT(facts.FileSize() == (*open)->builder->file_size());
   if ((*open)->checksum != nullptr) {
     (*open)->checksum->Finalize();
@@ -214,6 +215,7 @@ Status BlobOutput::TakeReference(const Slice& user_key, Slice* key, Slice* value
     return Relocate(user_key, key, value);
   }
   kept_.Add(user_key, reference);
+  if (options_.dropped != nullptr) options_.dropped->Keep(user_key, reference);
   of_table_.Add(user_key, reference);
   return Status::OK();
 }

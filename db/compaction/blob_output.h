@@ -30,6 +30,7 @@
 
 #include "db/blob/blob_cache.h"
 #include "db/blob/blob_file_builder.h"
+#include "db/compaction/dropped_records.h"
 #include "db/compaction/table_output.h"
 #include "db/version/blob_file.h"
 #include "db/version/blob_file_facts.h"
@@ -82,6 +83,7 @@ struct BlobOutputOptions {
   const BlobFiles* present = nullptr;  // borrowed; needed for `relocates` only
   BlobFetcher fetch;                   // used for references only
   const BlobCache* warms = nullptr;    // gets each value that goes to a blob file; may be null
+  DroppedRecords* dropped = nullptr;   // is told of the references that are kept; may be null
 };
 
 // Return blob files as code that handles tables as well takes them: kind, number and size are set.

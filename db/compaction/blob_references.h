@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "db/compaction/blob_output.h"
+#include "db/compaction/dropped_records.h"
 #include "db/compaction/forwarded_input.h"
 #include "util/base/assert.h"
 #include "util/key/internal_key.h"
@@ -16,14 +17,18 @@
 namespace varve {
 
 // Refuses to skip entries, which would not be counted. Does not count entries from `end` on, a key
-// without timestamp; null: counts all.
+// without timestamp; null: counts all. `dropped`, which may be null, is told of each reference.
 //
 // Thread safety: none. Lifetime: its arguments must outlive it.
 class BlobReferences final : public ForwardedInput {
  public:
   BlobReferences(std::unique_ptr<InternalIterator> input, const InternalKeyComparator* icmp,
-                 const Slice* end, BlobTally* tally)
-      : ForwardedInput(std::move(input)), icmp_(icmp), end_(end), tally_(tally) {}
+                 const Slice* end, BlobTally* tally, DroppedRecords* dropped = nullptr)
+      : ForwardedInput(std::move(input)),
+        icmp_(icmp),
+        end_(end),
+        tally_(tally),
+        dropped_(dropped) {}
 
  private:
   // Counts the entry of the only seek. A second seek would count entries again, or leave some out.
@@ -40,15 +45,16 @@ class BlobReferences final : public ForwardedInput {
     if (key.size() < kInternalKeyTrailerBytes || ExtractValueType(key) != kTypeBlobIndex) return;
     if (end_ != nullptr && icmp_->CompareKey(icmp_->KeyOf(key), *end_) >= 0) return;
     BlobReference reference;
-    if (BlobReference::DecodeInDatabase(value, &reference).ok()) {
-      tally_->Add(ExtractUserKey(key), reference);
-    }
+    if (!BlobReference::DecodeInDatabase(value, &reference).ok()) return;
+    tally_->Add(ExtractUserKey(key), reference);
+    if (dropped_ != nullptr) dropped_->Read(ExtractUserKey(key), reference);
   }
 
   const InternalKeyComparator* const icmp_;
   const Slice* const end_;
   // The caller's; it has the references of all entries before `end` that were returned.
   BlobTally* const tally_;
+  DroppedRecords* const dropped_;
   bool begun_ = false;
 };
 

@@ -82,6 +82,7 @@ struct Piece {
   std::vector<BlobFileFacts> blob_files;
   BlobTally references_in;  // to blob files
   BlobTally references_kept;
+  std::unique_ptr<DroppedRecords> dropped;  // null: nobody asks for them
   uint64_t blobs_read = 0;
   uint64_t blob_bytes_read = 0;
   CompactionCounts counts;
@@ -138,7 +139,7 @@ class Job {
     return {context_.table_cache.get(), plan_.version.get(), read_options_,
             context_.options->blob_compaction_readahead_size, context_.checks.allow_data_in_errors};
   }
-  std::unique_ptr<BlobOutput> NewBlobOutput(BlobInputs* relocated) const;
+  std::unique_ptr<BlobOutput> NewBlobOutput(BlobInputs* relocated, DroppedRecords* dropped) const;
   Status MakeFilter(std::unique_ptr<CompactionFilter>* filter) const;
   // Returns whether most of the inputs' data, by bytes, is in the block cache now.
   bool InputsAreCached() const;
@@ -246,11 +247,12 @@ std::unique_ptr<InternalIterator> Job::NewInputIterator(Piece* piece) const {
   auto merged = NewMergingIterator(context_.icmp, std::move(children));
   if (!blob_policy_.has_references) return merged;
   return std::make_unique<BlobReferences>(std::move(merged), context_.icmp, piece->end,
-                                          &piece->references_in);
+                                          &piece->references_in, piece->dropped.get());
 }
 
 // Returns null if no value is in a blob file before or afterwards.
-std::unique_ptr<BlobOutput> Job::NewBlobOutput(BlobInputs* relocated) const {
+std::unique_ptr<BlobOutput> Job::NewBlobOutput(BlobInputs* relocated,
+                                               DroppedRecords* dropped) const {
   if (!blob_policy_.IsNeeded()) return nullptr;
   BlobOutputOptions options;
   options.files = &context_.output;
@@ -261,6 +263,7 @@ std::unique_ptr<BlobOutput> Job::NewBlobOutput(BlobInputs* relocated) const {
   options.separates = blob_policy_.separates;
   options.relocates = [this](uint64_t blob_file) { return blob_policy_.Relocates(blob_file); };
   options.present = &plan_.version->blob_files();
+  options.dropped = dropped;
   options.fetch = [relocated](const Slice& user_key, const Slice& encoded, PinnableSlice* value) {
     return relocated->Get(user_key, encoded, value);
   };
@@ -391,6 +394,9 @@ Status Job::RunPiece(Piece* piece) {
   options.covered_before_jump = blob_policy_.has_references ? 0 : kCoveredBeforeJump;
   BlobInputs judged = NewBlobInputs();
   if (blob_policy_.has_references) options.blobs = &judged;
+  if (blob_policy_.has_references && context_.options->punch_holes_in_blob_files) {
+    piece->dropped = std::make_unique<DroppedRecords>(&plan_.version->blob_files());
+  }
   const auto merged = NewInputIterator(piece);
   CompactionIterator iterator(merged.get(), &covering, options);
   iterator.Start(piece->begin);
@@ -400,7 +406,7 @@ Status Job::RunPiece(Piece* piece) {
                           plan_.output.max_grandparent_overlap_bytes, partitioner.get(),
                           plan_.output.border_file_bytes);
   BlobInputs relocated = NewBlobInputs();
-  const std::unique_ptr<BlobOutput> blobs = NewBlobOutput(&relocated);
+  const std::unique_ptr<BlobOutput> blobs = NewBlobOutput(&relocated, piece->dropped.get());
   OutputWriter writer(
       plan_.output_level == 0 ? nullptr : &splitter, &tombstones,
       [this](std::unique_ptr<TableOutput>* output) { return OpenOutput(output); },
@@ -533,6 +539,11 @@ void Job::CollectBlobs(std::vector<Piece>* pieces, CompactionResult* result) con
   for (Piece& piece : *pieces) {
     in.Add(piece.references_in);
     kept.Add(piece.references_kept);
+    if (piece.dropped != nullptr) {
+      for (const auto& [number, records] : piece.dropped->Take()) {
+        result->dropped_records[number].Add(records);
+      }
+    }
     result->blobs_read += piece.blobs_read;
     result->blob_bytes_read += piece.blob_bytes_read;
     std::move(piece.blob_files.begin(), piece.blob_files.end(),

@@ -27,6 +27,7 @@
 #include "varve/metadata.h"
 
 #include "db/compaction/cancel_flags.h"
+#include "db/compaction/dropped_records.h"
 #include "db/compaction/entry_checks.h"
 #include "db/compaction/history_bounds.h"
 #include "db/compaction/plan.h"
@@ -82,6 +83,7 @@ struct CompactionResult {
   std::vector<TableProperties> output_properties;
   std::vector<BlobFileFacts> blob_files;  // new ones
   std::vector<BlobGarbage> blob_garbage;  // values of old ones that lost their references
+  RecordsByFile dropped_records;          // such values, with punch_holes_in_blob_files
   uint64_t blobs_read = 0;
   uint64_t blob_bytes_read = 0;
   // Bytes of the input tables, and the part of them that was read: if a range tombstone covers many

@@ -14,6 +14,7 @@
 #include "db/engine/prepared_transactions.h"
 #include "db/engine/work_signal.h"
 #include "db/read/live_snapshots.h"
+#include "db/version/blob_holes.h"
 #include "db/version/version_set.h"
 #include "db/wal/log_set.h"
 #include "db/write/commit_path.h"
@@ -33,6 +34,7 @@ struct DbState {
   std::unique_ptr<VersionSet> versions;
   ColumnFamilySet families;
   LiveSnapshots snapshots;
+  BlobHoles blob_holes;
   PreparedTransactions prepared;
   IngestWindows ingest_windows{&work};
   // The first sequence number whose family can be named if no log has it: before that this process

@@ -284,6 +284,12 @@ class WatchedFileSystem final : public FileSystemWrapper {
   VARVE_OPEN_CALLS(VARVE_OPEN_WATCHED)
 #undef VARVE_OPEN_WATCHED
 
+  // The files have the target's bytes.
+  IOStatus PunchHole(const std::string& path, uint64_t offset, uint64_t bytes,
+                     const IOOptions& options, IODebugContext* dbg) override {
+    return target()->PunchHole(path, offset, bytes, options, dbg);
+  }
+
  private:
   // Returns `s`. If it is OK, *file becomes a wrapper of the file that was opened.
   template <typename WatchedFile, typename File>

@@ -34,6 +34,8 @@ namespace {
 using P = DB::Properties;
 
 const std::string kScrubCorruptions = "varve.scrub-corruptions";
+const std::string kBlobHoleBytes = "varve.blob-hole-bytes";
+const std::string kBlobHoleErrors = "varve.blob-hole-errors";
 
 enum class Scope : uint8_t {
   kFamily,    // has a value for each family, which can be summed
@@ -259,6 +261,14 @@ const std::vector<NumberProperty>& Numbers() {
       {&kScrubCorruptions,
        [](Engine& e, ColumnFamily&)
            VARVE_REQUIRES(kDbMutex) -> uint64_t { return e.jobs->scrubber.progress().corruptions; },
+       Scope::kDatabase},
+      {&kBlobHoleBytes,
+       [](Engine& e, ColumnFamily&)
+           VARVE_REQUIRES(kDbMutex) { return e.state.blob_holes.punched_bytes(); },
+       Scope::kDatabase},
+      {&kBlobHoleErrors,
+       [](Engine& e, ColumnFamily&)
+           VARVE_REQUIRES(kDbMutex) { return e.state.blob_holes.errors(); },
        Scope::kDatabase},
       {&P::kEstimatePendingCompactionBytes,
        [](Engine&, ColumnFamily& f)

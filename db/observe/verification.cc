@@ -62,7 +62,7 @@ Status CheckNotClosing(const Lifecycle& lifecycle) {
              : Status::OK();
 }
 
-// Calls look(family, file) for each blob file of the current versions.
+// Calls look(family, file) for each blob file of the current versions, with its state there.
 template <typename Look>
 Status ForEachBlobFile(DbState* state, const Look& look) {
   std::vector<Pinned> all;
@@ -74,7 +74,7 @@ Status ForEachBlobFile(DbState* state, const Look& look) {
   }
   for (const Pinned& pinned : all) {
     for (const BlobFileState& file : pinned.version->blob_files()) {
-      VARVE_RETURN_IF_ERROR(look(pinned.family.get(), *file.blobs));
+      VARVE_RETURN_IF_ERROR(look(pinned.family.get(), file));
     }
   }
   return Status::OK();
@@ -132,10 +132,14 @@ Status VerifyTables(const DbContext& context, DbState* state, const Lifecycle& l
         Status s = family->table_cache()->Find(file, level, reads, &table);
         return s.ok() ? table->VerifyChecksum(reads, go_on) : s;
       }));
-  return ForEachBlobFile(state, [&](ColumnFamily* family, const BlobFile& file) {
+  return ForEachBlobFile(state, [&](ColumnFamily* family, const BlobFileState& file) {
     BlobReaderPin reader;
-    VARVE_RETURN_IF_ERROR(family->table_cache()->blobs().Pin(reads, file, &reader));
-    return reader->VerifyChecksums(reads, go_on);
+    VARVE_RETURN_IF_ERROR(family->table_cache()->blobs().Pin(reads, *file.blobs, &reader));
+    // RocksDB, which keeps holes, forgets that there may be some. Later garbage is not punched while
+    // the version is held.
+    const bool may_have_holes = file.blobs->facts().referred_once ||
+                                family->options()->punch_holes_in_blob_files;
+    return reader->VerifyChecksums(reads, go_on, may_have_holes ? file.garbage_bytes : 0);
   });
 }
 
@@ -156,7 +160,9 @@ Status VerifyTableFileChecksums(const DbContext& context, DbState* state,
   VARVE_RETURN_IF_ERROR(
       ForEachTable(state, [&](ColumnFamily*, FileMetaData* file, int) { return verify(*file); }));
   return ForEachBlobFile(state,
-                         [&](ColumnFamily*, const BlobFile& file) { return verify(*file.file()); });
+                         [&](ColumnFamily*, const BlobFileState& file) {
+                           return verify(*file.blobs->file());
+                         });
 }
 
 }  // namespace varve

@@ -76,9 +76,12 @@ Wanted WantedBy(const SurveyedFamily& family, const std::vector<const NewFile*>&
   return wanted;
 }
 
-// Verifies the whole file. Sets *facts to its counts unless `is_known`.
+// Verifies the whole file. Sets *facts to its counts unless `is_known`. Of a file that is not known
+// holes are no damage, and neither are they where holes may have been punched, as long as the
+// garbage, as far as the old MANIFEST counts it, and as the tables tell, may be as large.
 Status CheckBlobFile(const BlobFileOpenOptions& options, uint64_t number, const std::string& path,
-                     bool is_known, BlobFileFacts* facts) {
+                     bool is_known, const Wanted& wanted, BlobGarbage garbage,
+                     BlobFileFacts* facts) {
   std::unique_ptr<BlobFileReader> reader;
   const uint64_t size = is_known ? facts->FileSize() : BlobFileReader::kAnySize;
   Status s = BlobFileReader::Open(options, number, path, size, &reader);
@@ -88,7 +91,9 @@ Status CheckBlobFile(const BlobFileOpenOptions& options, uint64_t number, const 
     facts->count = reader->blob_count();
     facts->bytes = reader->file_size() - kBlobFileFrameBytes;
   }
-  return reader->VerifyChecksums(ReadOptions(), nullptr);
+  wanted.Correct(*facts, &garbage);
+  const bool may_have_holes = !is_known || facts->referred_once;
+  return reader->VerifyChecksums(ReadOptions(), nullptr, may_have_holes ? garbage.bytes : 0);
 }
 
 }  // namespace
@@ -126,7 +131,11 @@ void SurveyBlobFiles(const std::shared_ptr<FileSystem>& fs, uint32_t family_id,
   for (const uint64_t number : needed) {
     const bool is_known = family->blob_files.contains(number);
     BlobFileFacts facts = is_known ? family->blob_files[number] : BlobFileFacts();
-    const Status s = CheckBlobFile(options, number, paths.BlobFileName(number), is_known, &facts);
+    const auto garbage = family->blob_garbage.find(number);
+    const Status s =
+        CheckBlobFile(options, number, paths.BlobFileName(number), is_known, wanted,
+                      garbage == family->blob_garbage.end() ? BlobGarbage() : garbage->second,
+                      &facts);
     if (!s.ok()) {
       report->lost.push_back({BlobFileBaseName(number), family->name, s.ToString()});
       *lost = true;

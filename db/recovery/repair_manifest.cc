@@ -57,7 +57,11 @@ VersionEdit StateOf(uint32_t id, const PlannedFamily& family, const RepairPlan& 
   if (id == 0 && plan.manifest.min_log_number_to_keep != 0) {
     edit.numbers.min_log_to_keep = plan.manifest.min_log_number_to_keep;
   }
-  for (const auto& [number, file] : family.state.blob_files) edit.new_blob_files.push_back(file);
+  for (const auto& [number, file] : family.state.blob_files) {
+    edit.new_blob_files.push_back(file);
+    // Tables that are back may refer to the same values.
+    edit.new_blob_files.back().referred_once = false;
+  }
   for (const auto& [number, garbage] : family.state.blob_garbage) {
     edit.blob_garbage.push_back(garbage);
   }

@@ -26,6 +26,10 @@ struct BlobFileFacts {
   uint64_t count = 0;  // values
   uint64_t bytes = 0;  // of all records: 32 + key + stored value each
   BlobFileChecksum checksum;
+  // True if in every version at most one entry of one table refers to a value: the file was written
+  // by a flush or a compaction of this database while punch_holes_in_blob_files was set. A repair,
+  // and RocksDB when it opens the database, forget it.
+  bool referred_once = false;
 
   // Returns the size of the whole file in bytes.
   uint64_t FileSize() const { return bytes + kBlobFileFrameBytes; }

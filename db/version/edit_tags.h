@@ -89,6 +89,8 @@ enum NewFileTag : uint32_t {
 
 // Tag that ends the custom fields of kTagBlobFileAddition and kTagBlobFileGarbage.
 inline constexpr uint32_t kBlobCustomEnd = 0;
+// Our own field of kTagBlobFileAddition, without contents: BlobFileFacts::referred_once.
+inline constexpr uint32_t kBlobReferredOnce = 0x1001;
 
 inline constexpr size_t kUniqueIdBytes = 16;
 // The id stored by writers that have none.

@@ -153,10 +153,11 @@ void EncodeBlobFile(const BlobFileFacts& file, std::string* dst) {
   for (const uint64_t number : {file.number, file.count, file.bytes}) PutVarint64(dst, number);
   PutLengthPrefixedSlice(dst, file.checksum.function);
   PutLengthPrefixedSlice(dst, file.checksum.value);
+  if (file.referred_once) PutCustom(dst, kBlobReferredOnce, Slice());
   PutVarint32(dst, kBlobCustomEnd);
 }
 
-// RocksDB's records of blob files may have custom fields before kBlobCustomEnd; these have none.
+// RocksDB's records of garbage may have custom fields before kBlobCustomEnd; these have none.
 void EncodeGarbage(const BlobGarbage& garbage, std::string* dst) {
   PutVarint32(dst, kTagBlobFileGarbage);
   for (const uint64_t number : {garbage.number, garbage.count, garbage.bytes}) {
@@ -197,7 +198,7 @@ class EditDecoder {
   static const char* SharesField(const Slice& value, std::vector<BlobShare>* shares);
   const char* BlobFile();
   const char* Garbage();
-  const char* SkipBlobCustomFields();
+  const char* BlobCustomFields(bool* referred_once);
 
   bool Level(int* level) {
     const uint32_t value = in_.Varint32();
@@ -375,10 +376,11 @@ const char* EditDecoder::OtherField(uint32_t tag) {
   }
 }
 
-const char* EditDecoder::SkipBlobCustomFields() {
+const char* EditDecoder::BlobCustomFields(bool* referred_once) {
   for (uint32_t tag = in_.Varint32(); in_.ok() && tag != kBlobCustomEnd; tag = in_.Varint32()) {
     if ((tag & kCustomMustUnderstandBit) != 0) return "unknown field of a blob file";
     in_.LengthPrefixed();
+    if (tag == kBlobReferredOnce && in_.ok()) *referred_once = true;
   }
   return nullptr;
 }
@@ -390,7 +392,7 @@ const char* EditDecoder::BlobFile() {
   file.bytes = in_.Varint64();
   file.checksum.function = in_.LengthPrefixed().ToString();
   file.checksum.value = in_.LengthPrefixed().ToString();
-  const char* const broken = SkipBlobCustomFields();
+  const char* const broken = BlobCustomFields(&file.referred_once);
   if (broken != nullptr || !in_.ok()) return broken;
   // Sums over files must not overflow.
   if (file.bytes > UINT64_MAX / 2) return "blob file (bytes out of range)";
@@ -406,7 +408,8 @@ const char* EditDecoder::Garbage() {
   garbage.number = in_.Varint64();
   garbage.count = in_.Varint64();
   garbage.bytes = in_.Varint64();
-  const char* const broken = SkipBlobCustomFields();
+  bool ignored = false;
+  const char* const broken = BlobCustomFields(&ignored);
   if (broken == nullptr && in_.ok()) edit_->blob_garbage.push_back(garbage);
   return broken;
 }
@@ -665,6 +668,7 @@ std::string VersionEdit::DebugString(bool hex_keys) const {
   for (const BlobFileFacts& file : new_blob_files) {
     out.append("\n  + blob file " + std::to_string(file.number) + " of " +
                std::to_string(file.count) + " values, " + std::to_string(file.bytes) + "B");
+    if (file.referred_once) out.append(", each referred to once");
   }
   for (const BlobGarbage& garbage : blob_garbage) {
     out.append("\n  garbage in blob file " + std::to_string(garbage.number) + ": " +

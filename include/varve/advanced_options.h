@@ -349,6 +349,17 @@ struct VARVE_EXPORT AdvancedColumnFamilyOptions {
   double blob_garbage_collection_force_threshold = 1.0;
   // Bytes that compactions read ahead in each blob file; 0: each value is read alone.
   uint64_t blob_compaction_readahead_size = 0;
+  // True: where compactions have dropped values, the storage of the blob files that are written from
+  // now on is given back to the file system, in whole blocks of 4 KiB, once no reader needs the
+  // values any more. Sizes of files do not change, but fewer blocks are in use. It needs a file
+  // system with FileSystem::PunchHole. Not punched are: files with more than one link, such as those
+  // of a checkpoint on the same file system; files of which the MANIFEST has a checksum
+  // (DBOptions::file_checksum_gen_factory); what was dropped before the database was opened; files
+  // that RocksDB has opened since, or that a repair has found. An error is logged and counted
+  // (property varve.blob-hole-errors). Not together with secondary instances, which would find
+  // values punched that they have not seen dropped. Restored backups have no holes. A copy of an old
+  // MANIFEST beside the present blob files is not usable.
+  bool punch_holes_in_blob_files = false;
   // The level from which on compactions put values into blob files; a flush writes to level 0.
   int blob_file_starting_level = 0;
   // Keeps values of blob files, uncompressed, that reads have fetched (ReadOptions::fill_cache). It

@@ -45,6 +45,11 @@ class VARVE_EXPORT FileSystemWrapper : public FileSystem {
   // These change names and directories, and tell what exists. The lock of LockFile is the target's:
   // hand it to UnlockFile unchanged.
   VARVE_PATH_CALLS(VARVE_FORWARD_FS, VARVE_FORWARD_FS_BARE)
+  // Is not forwarded, as the files of a derived class may hold other bytes than the target's.
+  IOStatus PunchHole(const std::string& /*fname*/, uint64_t /*offset*/, uint64_t /*bytes*/,
+                     const IOOptions& /*options*/, IODebugContext* /*dbg*/) override {
+    return IOStatus::NotSupported("PunchHole", Name());
+  }
   VARVE_FORWARD_FS(GetTestDirectory, (), (std::string*), )
   VARVE_FORWARD_FS(SyncFile, (const std::string&, const FileOptions&), (bool), )
   VARVE_FORWARD(void, DiscardCacheForDirectory, (const std::string&), )

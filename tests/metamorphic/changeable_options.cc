@@ -48,6 +48,7 @@ const std::vector<ChangeableOption>& FamilyOptions() {
       {"blob_garbage_collection_force_threshold", {"0", "0.3", "1.0"}},
       {"blob_compaction_readahead_size", {"0", "4096"}},
       {"blob_file_starting_level", {"0", "2"}},
+      {"punch_holes_in_blob_files", {"true", "true", "false"}},
       {"prepopulate_blob_cache", {"kDisable", "kFlushOnly"}},
   };
   return options;

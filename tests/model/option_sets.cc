@@ -271,6 +271,7 @@ OptionSet RandomOptionSet(Random* random, Env* env) {
     universal.incremental = true;
     cf.max_compaction_bytes = 8 << 10;
   }
+  if (cf.enable_blob_files) cf.punch_holes_in_blob_files = choose.Flag("blob_holes", 2);
   return set;
 }
 

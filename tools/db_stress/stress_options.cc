@@ -101,6 +101,7 @@ void DrawBlobs(Dice* dice, ColumnFamilyOptions* family) {
   family->blob_file_size = One(dice, sizes);
   family->blob_compression_type = One(dice, codecs);
   family->enable_blob_garbage_collection = dice->OneIn(2);
+  family->punch_holes_in_blob_files = dice->OneIn(2);
   family->blob_garbage_collection_age_cutoff = One(dice, shares);
   family->blob_garbage_collection_force_threshold = One(dice, shares);
   family->blob_file_starting_level = One(dice, starts);
@@ -235,6 +236,7 @@ bool SetFromFlags(StressOptions* options) {
   family.min_blob_size = FLAGS_min_blob_size;
   family.blob_file_size = FLAGS_blob_file_size;
   family.enable_blob_garbage_collection = FLAGS_enable_blob_garbage_collection;
+  family.punch_holes_in_blob_files = FLAGS_punch_holes_in_blob_files;
   family.blob_garbage_collection_age_cutoff = FLAGS_blob_garbage_collection_age_cutoff;
   family.blob_garbage_collection_force_threshold = FLAGS_blob_garbage_collection_force_threshold;
   // These two flags override what the write mode has set.

@@ -79,6 +79,7 @@ void Worker::Maintain() {
         handle(RandomFamily()),
         {{"compaction_style", style},
          {"enable_blob_garbage_collection", dice_.OneIn(2) ? "true" : "false"},
+         {"punch_holes_in_blob_files", dice_.OneIn(2) ? "true" : "false"},
          {"blob_garbage_collection_force_threshold", dice_.OneIn(2) ? "0.2" : "0.8"}});
     if (!s.ok()) database_->Wrong("SetOptions: " + s.ToString());
   }

@@ -210,6 +210,8 @@ enum class Canary : int {
   kFollowerTriesOnce,
   // A compaction drops deletions although the reserved last level may hold older entries.
   kDropAboveReserved,
+  // Holes in blob files take whole blocks that neighbours of the garbage reach into.
+  kHoleOverNeighbour,
 };
 
 // Returns the canary that the environment selects, or kNone. Reads the environment once.

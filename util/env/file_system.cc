@@ -130,6 +130,11 @@ IOStatus FileSystem::NumFileLinks(const std::string&, const IOOptions&, uint64_t
   return IOStatus::NotSupported("NumFileLinks", Name());
 }
 
+IOStatus FileSystem::PunchHole(const std::string&, uint64_t, uint64_t, const IOOptions&,
+                               IODebugContext*) {
+  return IOStatus::NotSupported("PunchHole", Name());
+}
+
 IOStatus FileSystem::AreFilesSame(const std::string&, const std::string&, const IOOptions&, bool*,
                                   IODebugContext*) {
   return IOStatus::NotSupported("AreFilesSame", Name());

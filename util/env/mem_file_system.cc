@@ -20,6 +20,7 @@
 #include <random>
 #include <utility>
 
+#include "util/base/status_macros.h"
 #include "util/env/mem_handles.h"
 
 namespace varve {
@@ -532,6 +533,18 @@ IOStatus MemFileSystem::NumFileLinks(const std::string& fname, const IOOptions&,
       std::count_if(current_.files.begin(), current_.files.end(),
                     [&file](const auto& entry) { return entry.second == file; }));
   return s;
+}
+
+IOStatus MemFileSystem::PunchHole(const std::string& fname, uint64_t offset, uint64_t bytes,
+                                  const IOOptions& options, IODebugContext* dbg) {
+  uint64_t size = 0;
+  VARVE_RETURN_IF_ERROR(GetFileSize(fname, options, &size, dbg));
+  if (offset >= size) return IOStatus::OK();
+  std::unique_ptr<FSRandomRWFile> file;
+  VARVE_RETURN_IF_ERROR(NewRandomRWFile(fname, FileOptions(), &file, dbg));
+  const std::string zeros(static_cast<size_t>(std::min(bytes, size - offset)), '\0');
+  VARVE_RETURN_IF_ERROR(file->Write(offset, zeros, options, dbg));
+  return file->Close(options, dbg);
 }
 
 IOStatus MemFileSystem::AreFilesSame(const std::string& first, const std::string& second,

@@ -141,6 +141,9 @@ class MemFileSystem final : public FileSystem, public MappedFileSource, private 
                     IODebugContext* dbg) override;
   IOStatus NumFileLinks(const std::string& fname, const IOOptions& options, uint64_t* count,
                         IODebugContext* dbg) override;
+  // Writes zeros, which take as much memory as other bytes.
+  IOStatus PunchHole(const std::string& fname, uint64_t offset, uint64_t bytes,
+                     const IOOptions& options, IODebugContext* dbg) override;
   IOStatus AreFilesSame(const std::string& first, const std::string& second,
                         const IOOptions& options, bool* res, IODebugContext* dbg) override;
   IOStatus LockFile(const std::string& fname, const IOOptions& options, FileLock** lock,

@@ -325,6 +325,22 @@ class PosixFileSystem final : public FileSystem, public MappedFileSource, public
     if (s.ok()) *count = static_cast<uint64_t>(st.st_nlink);
     return s;
   }
+  IOStatus PunchHole(const std::string& path, uint64_t offset, uint64_t bytes, const IOOptions&,
+                     IODebugContext*) override {
+    PosixFd fd;
+    VARVE_RETURN_IF_ERROR(OpenFile(path, O_WRONLY | O_NOFOLLOW | O_CLOEXEC, "open to punch", &fd));
+    int r = 0;
+    do {
+      r = ::fallocate(fd.get(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+                      static_cast<off_t>(offset), static_cast<off_t>(bytes));
+    } while (r != 0 && errno == EINTR);
+    if (r == 0) return IOStatus::OK();
+    const int err = errno;
+    if (err == EOPNOTSUPP || err == ENOSYS) {
+      return IOStatus::NotSupported("no holes in files of this file system", path);
+    }
+    return IoErrorAt("punch a hole", path, offset, err);
+  }
   IOStatus AreFilesSame(const std::string& first, const std::string& second, const IOOptions&,
                         bool* res, IODebugContext*) override {
     struct stat a = {};

@@ -362,23 +362,31 @@ void BlobFileReader::MultiGetFiles(const ReadOptions& options, std::span<FileBat
   for (BatchPart& part : parts) part.file->Complete(options, &part);
 }
 
-// Reads the header first, and key and value only if they end before the footer, so that damaged
-// lengths cannot cause large allocations. Sets *record_bytes to the size of the record.
-Status BlobFileReader::VerifyRecord(uint64_t offset, FilePrefetcher* prefetcher,
-                                    const IOOptions& io, uint64_t* record_bytes) const {
+Status BlobFileReader::VerifyHeader(uint64_t offset, FilePrefetcher* prefetcher,
+                                    const IOOptions& io, BlobRecordHeader* header) const {
   const uint64_t end = file_size_ - BlobFileFooter::kBytes;
   if (end - offset < BlobRecordHeader::kBytes) return Corrupt("a record that is cut", offset);
   char header_bytes[BlobRecordHeader::kBytes];
   Slice bytes;
   VARVE_RETURN_IF_ERROR(
       prefetcher->Read(*file_, offset, sizeof(header_bytes), end, &bytes, header_bytes, io));
-  BlobRecordHeader header;
-  const Status s = BlobRecordHeader::Decode(bytes, &header);
+  const Status s = BlobRecordHeader::Decode(bytes, header);
   if (!s.ok()) return Corrupt(s.ToString(), offset);
   const uint64_t left = end - offset - BlobRecordHeader::kBytes;
-  if (header.key_bytes > left || header.value_bytes > left - header.key_bytes) {
+  if (header->key_bytes > left || header->value_bytes > left - header->key_bytes) {
     return Corrupt("a record that reaches beyond the last one", offset);
   }
+  return Status::OK();
+}
+
+// Reads the header first, and key and value only if they end before the footer, so that damaged
+// lengths cannot cause large allocations. Sets *record_bytes to the size of the record.
+Status BlobFileReader::VerifyRecord(uint64_t offset, FilePrefetcher* prefetcher,
+                                    const IOOptions& io, uint64_t* record_bytes) const {
+  const uint64_t end = file_size_ - BlobFileFooter::kBytes;
+  BlobRecordHeader header;
+  VARVE_RETURN_IF_ERROR(VerifyHeader(offset, prefetcher, io, &header));
+  Slice bytes;
   const size_t n = static_cast<size_t>(header.key_bytes + header.value_bytes);
   const auto buffer = AllocateBytes(n);
   if (buffer == nullptr) return Status::MemoryLimit("record of a blob file", file_name());
@@ -424,14 +432,35 @@ Status BlobFileReader::FindZeros(uint64_t offset, FilePrefetcher* prefetcher, co
   return Status::OK();
 }
 
-// The garbage ends before the next block does, since that block would be a part of the hole. A
-// value in this last part of it may hold the bytes of another blob file's record, which would be
-// taken for one of this file; the check then fails behind it, although nothing is damaged.
+// A hole does not begin before the next border. So a header before it is sound, and its record
+// reaches over the border; anything else is damage.
+Status BlobFileReader::MayReachHole(uint64_t offset, FilePrefetcher* prefetcher,
+                                    const IOOptions& io, bool* may) const {
+  *may = true;
+  const uint64_t border = (offset + kHoleBlock - 1) / kHoleBlock * kHoleBlock;
+  if (border - offset < BlobRecordHeader::kBytes) return Status::OK();
+  BlobRecordHeader header;
+  const Status s = VerifyHeader(offset, prefetcher, io, &header);
+  if (!s.ok() && !s.IsCorruption()) return s;
+  const uint64_t before_border = border - offset - BlobRecordHeader::kBytes;
+  *may = s.ok() && header.key_bytes + header.value_bytes > before_border;
+  return Status::OK();
+}
+
+// The garbage ends before the next block does, since that block would be a part of the hole. The
+// next record is found by its header alone, so that damage of the rest is not taken for garbage;
+// where the header itself is damaged it is. A value in the last part of the garbage may hold a
+// record of another blob file, which would be taken for one of this file: the check then fails
+// behind it, although nothing is damaged.
 Status BlobFileReader::SkipHole(uint64_t offset, const IOOptions& io, uint64_t* next) const {
   *next = offset;
   // What was read ahead for the check may be older than the hole.
   FilePrefetcher prefetcher = FilePrefetcher::Fixed(FilePrefetcher::kLargestReadahead);
   const uint64_t end_of_records = file_size_ - BlobFileFooter::kBytes;
+  if (end_of_records - offset < BlobRecordHeader::kBytes) return Status::OK();
+  bool may_reach = false;
+  VARVE_RETURN_IF_ERROR(MayReachHole(offset, &prefetcher, io, &may_reach));
+  if (!may_reach) return Status::OK();
   uint64_t end_of_zeros = 0;
   VARVE_RETURN_IF_ERROR(FindZeros(offset, &prefetcher, io, &end_of_zeros));
   if (end_of_zeros == offset) return Status::OK();
@@ -439,9 +468,9 @@ Status BlobFileReader::SkipHole(uint64_t offset, const IOOptions& io, uint64_t* 
   const uint64_t first = std::max(offset + 1, end_of_zeros - sizeof(uint64_t));
   const uint64_t last = std::min(end_of_zeros + kHoleBlock, end_of_records);
   for (uint64_t at = first; at <= last; ++at) {
-    uint64_t record_bytes = 0;
+    BlobRecordHeader header;
     const Status s =
-        at == end_of_records ? Status::OK() : VerifyRecord(at, &prefetcher, io, &record_bytes);
+        at == end_of_records ? Status::OK() : VerifyHeader(at, &prefetcher, io, &header);
     if (!s.ok() && !s.IsCorruption()) return s;
     if (s.ok()) {
       *next = at;

@@ -137,12 +137,18 @@ class BlobFileReader {
   Status Deliver(const Extent& extent, const Slice& bytes, const Slice& user_key,
                  std::unique_ptr<char[]> buffer, PinnableSlice* value) const;
   Status Decompress(const Slice& stored, uint64_t offset, PinnableSlice* value) const;
+  // Reads and checks the header of the record at `offset`, and that the record fits into the file.
+  Status VerifyHeader(uint64_t offset, FilePrefetcher* prefetcher, const IOOptions& io,
+                      BlobRecordHeader* header) const;
   Status VerifyRecord(uint64_t offset, FilePrefetcher* prefetcher, const IOOptions& io,
                       uint64_t* record_bytes) const;
   // Looks for a hole that takes bytes of the record at `offset`, which failed its check. If there
-  // is one, sets *next to the offset of the first sound record behind it, or the end of all records,
-  // else to `offset`.
+  // is one, sets *next to the offset of the first record behind it, or the end of all records, else
+  // to `offset`.
   Status SkipHole(uint64_t offset, const IOOptions& io, uint64_t* next) const;
+  // Sets *may to false if no hole can take bytes of the record at `offset`.
+  Status MayReachHole(uint64_t offset, FilePrefetcher* prefetcher, const IOOptions& io,
+                      bool* may) const;
   // Sets *end to the end of the blocks of zeros that begin at or behind `offset`; to `offset` if
   // there are none.
   Status FindZeros(uint64_t offset, FilePrefetcher* prefetcher, const IOOptions& io,

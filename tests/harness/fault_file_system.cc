@@ -302,6 +302,7 @@ class FaultFiles final : public FileSystemWrapper {
                 (std::vector<FileAttributes>*))
   VARVE_GUARDED(DeleteFile, kDelete, (const std::string&), ())
   VARVE_GUARDED(Truncate, kTruncate, (const std::string&, size_t), ())
+  VARVE_GUARDED(PunchHole, kTruncate, (const std::string&, uint64_t, uint64_t), ())
   VARVE_GUARDED(CreateDirIfMissing, kMakeDir, (const std::string&), ())
   VARVE_GUARDED(DeleteDir, kRemoveDir, (const std::string&), ())
   VARVE_GUARDED(GetFileSize, kStat, (const std::string&), (uint64_t*))

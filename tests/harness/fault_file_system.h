@@ -134,6 +134,10 @@ class FaultFileSystem final : public FileSystemWrapper, public MappedFileSource 
 
   IOStatus NewMappedFile(const std::string& path, const FileOptions& options,
                          std::unique_ptr<MappedFile>* result) override;
+  IOStatus PunchHole(const std::string& path, uint64_t offset, uint64_t bytes,
+                     const IOOptions& options, IODebugContext* dbg) override {
+    return target()->PunchHole(path, offset, bytes, options, dbg);
+  }
 
  private:
   struct ActiveRule {

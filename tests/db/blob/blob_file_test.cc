@@ -5,7 +5,9 @@
 
 #include <gmock/gmock.h>
 
+#include "db/blob/byte_ranges.h"
 #include "tests/db/blob/blob_bytes.h"
+#include "tests/harness/random.h"
 #include "util/compress/codec.h"
 #include "util/env/file_prefetcher.h"
 
@@ -284,6 +286,58 @@ TEST_F(BlobReaderTest, AVerificationStopsWithinAFile) {
   });
   EXPECT_TRUE(s.IsShutdownInProgress()) << s.ToString();
   EXPECT_EQ(records, 2u);
+}
+
+// Some records are garbage, and the whole blocks of garbage are zeros. The check passes over as many
+// bytes as the garbage has, and not over damage of a live record.
+TEST_F(BlobReaderTest, AVerificationPassesOverHoles) {
+  size_t with_holes = 0;
+  for (uint64_t seed = 1; seed <= 12; ++seed) {
+    SCOPED_TRACE(seed);
+    testing::Random random(seed);
+    BlobPairs pairs;
+    for (int i = 0; i < 60; ++i) {
+      const uint64_t most = random.OneIn(5) ? 30000 : random.OneIn(2) ? 5000 : 100;
+      pairs.emplace_back("key" + std::to_string(i), random.Text(1 + random.Below(most)));
+    }
+    std::vector<BlobReference> references;
+    std::string file = BlobFileOf(pairs, kNoCompression, &references);
+    ByteRanges garbage;
+    std::vector<ByteRange> live;  // keys and values
+    uint64_t garbage_bytes = 0;
+    bool dropping = false;
+    for (size_t i = 0; i < pairs.size(); ++i) {
+      if (random.OneIn(3)) dropping = !dropping;
+      const uint64_t end = references[i].offset + references[i].size;
+      const uint64_t begin = end - BlobRecordBytes(pairs[i].first.size(), references[i].size);
+      if (dropping) {
+        garbage.Add({begin, end});
+        garbage_bytes += end - begin;
+      } else {
+        live.push_back({begin + BlobRecordHeader::kBytes, end});
+      }
+    }
+    const ByteRanges holes = garbage.WholeBlocks(kHoleBlock);
+    for (const ByteRange& hole : holes.List()) {
+      file.replace(hole.begin, hole.bytes(), hole.bytes(), '\0');
+    }
+    Store(file);
+    ASSERT_TRUE(Open().ok());
+    const Status s = reader_->VerifyChecksums(options_, nullptr, garbage_bytes);
+    EXPECT_TRUE(s.ok()) << s.ToString();
+    EXPECT_EQ(reader_->VerifyChecksums(options_, nullptr).ok(), holes.empty());
+    if (holes.empty()) continue;
+    ++with_holes;
+    for (const ByteRange& part : live) {
+      std::string rotten = file;
+      char* const byte = &rotten[part.begin + random.Below(part.bytes())];
+      *byte = static_cast<char>(*byte ^ '\x10');
+      Store(rotten);
+      ASSERT_TRUE(Open().ok());
+      EXPECT_FALSE(reader_->VerifyChecksums(options_, nullptr, garbage_bytes).ok());
+    }
+  }
+  EXPECT_GT(with_holes, 6u);
 }
 
 TEST_F(BlobReaderTest, ACutFileIsRefused) {

@@ -171,6 +171,11 @@ TEST(VersionEdit, BlobFilesInOlderAndNewerForms) {
   EXPECT_EQ(edit.new_blob_files[0].checksum.function, "crc");
   EXPECT_EQ(edit.new_blob_files[0].checksum.value, "\1\2\3\4");
   EXPECT_EQ(Encoded(edit), FromHex("9003 05 01 02 03 637263 04 01020304 00"));
+  EXPECT_FALSE(edit.new_blob_files[0].referred_once);
+  // Our own field, which RocksDB skips.
+  ASSERT_TRUE(edit.DecodeFrom(FromHex("9003 05 01 02 00 00 8120 00 00")).ok());
+  EXPECT_TRUE(edit.new_blob_files[0].referred_once);
+  EXPECT_EQ(Encoded(edit), FromHex("9003 05 01 02 00 00 8120 00 00"));
   for (const char* bad : {"9003 05 01 02 00 00 42 00 00", "9103 05 01 02 42 00 00", "9003 05 01",
                           "9003 05 01 02 00 00", "9103 05 01 02", "9003 05 01 02 01 61 00 00"}) {
     EXPECT_TRUE(edit.DecodeFrom(FromHex(bad)).IsCorruption()) << bad;

@@ -313,6 +313,21 @@ TYPED_TEST(FileSystemTest, LinksShareTheFile) {
   EXPECT_EQ(this->Read("b"), "shared");
 }
 
+// A file system without holes says so. Otherwise the hole reads as zeros, and all else stays.
+TYPED_TEST(FileSystemTest, AHoleReadsAsZeros) {
+  const std::string before(100000, 'x');
+  this->Write("a", before);
+  const IOStatus s = this->fs().PunchHole(this->P("a"), 8192, 40960, kFsIo, nullptr);
+  std::string expected = before;
+  if (s.ok()) {
+    expected.replace(8192, 40960, 40960, '\0');
+  } else {
+    EXPECT_TRUE(s.IsNotSupported()) << s.ToString();
+  }
+  EXPECT_TRUE(this->Read("a") == expected);
+  EXPECT_FALSE(this->fs().PunchHole(this->P("b"), 0, 4096, kFsIo, nullptr).ok());
+}
+
 TYPED_TEST(FileSystemTest, AnOpenFileOutlivesItsName) {
   this->Write("a", "still here");
   std::unique_ptr<FSSequentialFile> f;

@@ -412,6 +412,8 @@ Status DbImpl::DisableFileDeletions() try {
   if (!s.ok()) return s;
   DbLock lock(&engine_->state.mu);
   engine_->deletions.Disable();
+  // From the return on files may be read by their names, and do not change.
+  while (engine_->state.blob_holes.is_punching()) engine_->state.work.Wait();
   return s;
 } catch (...) {
   return CaughtException();

@@ -55,6 +55,23 @@ bool IsTableOrTrash(const std::string& path) {
          (type == kTableFile || type == kBlobFile || Slice(path).ends_with(kTrashSuffix));
 }
 
+// Exists while holes are punched; made and destroyed under the mutex. Copies wait for its end.
+class PunchingNow {
+ public:
+  explicit PunchingNow(DbState* state) VARVE_REQUIRES(kDbMutex) : state_(*state) {
+    state_.blob_holes.BeginPunching();
+  }
+  ~PunchingNow() VARVE_REQUIRES(kDbMutex) {
+    state_.blob_holes.EndPunching();
+    state_.work.SignalAll();
+  }
+  PunchingNow(const PunchingNow&) = delete;
+  PunchingNow& operator=(const PunchingNow&) = delete;
+
+ private:
+  DbState& state_;
+};
+
 // Sets *punched to the number of holes that were punched, which are the first ones. Busy: the file
 // has more than one name. One of them may be that of a checkpoint, which shows an older state. It
 // does not matter if one is made between the look and the punching: it will show the present state,
@@ -180,17 +197,26 @@ Status ObsoleteFiles::DeleteTable(FileMetaData* table) {
   return s;
 }
 
-std::vector<BlobHoles::Task> ObsoleteFiles::TakeHoles(std::vector<VersionRef>* held) {
+// No listener is called in between, as it might make a copy, which waits for the end. Obsolete
+// tables go first: a repair without a MANIFEST would take them for live ones, which refer to holes.
+void ObsoleteFiles::PunchReadyHoles() {
   BlobHoles& holes = with_.state.blob_holes;
-  if (holes.empty()) return {};
-  *held = with_.state.versions->LiveVersions();
-  return holes.TakeReady(*held, [this](uint32_t id) {
+  if (holes.empty() || !with_.deletions.allowed()) return;
+  if (!with_.state.versions->obsolete_files()->Empty()) return;
+  std::vector<VersionRef> held = with_.state.versions->LiveVersions();
+  std::vector<BlobHoles::Task> tasks = holes.TakeReady(held, [this](uint32_t id) {
     AssumeDbMutexHeld();
     const auto& families = with_.state.families.all();
     const auto family = families.find(id);
     return family != families.end() && !family->second->dropped() &&
            family->second->options()->punch_holes_in_blob_files;
   });
+  const PunchingNow punching(&with_.state);
+  DbUnlock unlock(&with_.state.mu);
+  // These may be the last references to files.
+  held.clear();
+  BestEffort([&] { PunchHoles(tasks); });
+  tasks.clear();
 }
 
 void ObsoleteFiles::PunchHoles(const std::vector<BlobHoles::Task>& tasks) {
@@ -254,13 +280,11 @@ void ObsoleteFiles::Purge() {
   // Uses the number in the MANIFEST, since an opening reports logs from there on as missing.
   std::vector<LogSet::Retired> logs =
       with_.state.logs->TakeObsolete(with_.state.versions->min_log_number_to_keep() + early);
-  std::vector<VersionRef> held;  // released without the mutex
-  std::vector<BlobHoles::Task> holes = TakeHoles(&held);
   // This comes last: TakeAll empties the queue, and its tables would be lost if an allocation
   // between here and DeleteTables failed.
   std::vector<std::unique_ptr<FileMetaData>> tables =
       with_.state.versions->obsolete_files()->TakeAll();
-  if (logs.empty() && paths.empty() && tables.empty() && held.empty()) return;
+  if (logs.empty() && paths.empty() && tables.empty()) return PunchReadyHoles();
   const bool makes_room = !tables.empty();
   std::vector<uint64_t> gone;
   {
@@ -268,16 +292,14 @@ void ObsoleteFiles::Purge() {
     RetireLogs(&logs, &paths);
     Delete(paths);
     with_.state.logs->NoteGone(logs);
-    held.clear();
     gone = DeleteTables(std::move(tables));
-    BestEffort([&] { PunchHoles(holes); });
-    holes.clear();
     if (!logs.empty() && archive_.wanted()) archive_.Purge(with_.state.logs->oldest_held());
   }
   // Only tables whose deletion is durable may be forgotten: a file that reappears after a crash
   // must still be known as obsolete.
   for (uint64_t number : gone) with_.state.versions->ForgetGoneTable(number);
   if (makes_room) with_.errors.HurryRecovery();
+  PunchReadyHoles();
 }
 
 void ObsoleteFiles::StartListening() {

@@ -100,9 +100,9 @@ class ObsoleteFiles final : public FilePurger {
   // Deletes the file of a table, or a blob file, and notifies listeners. A missing one counts as
   // deleted.
   Status DeleteTable(FileMetaData* table);
-  // Takes the garbage of blob files that no reader needs any more. The versions that it has looked
-  // at go to *held.
-  std::vector<BlobHoles::Task> TakeHoles(std::vector<VersionRef>* held) VARVE_REQUIRES(kDbMutex);
+  // Punches holes into blob files where no reader needs their garbage any more, unless files must
+  // not change now. Releases the mutex meanwhile.
+  void PunchReadyHoles() VARVE_REQUIRES(kDbMutex);
   // Gives the storage of the holes back to the file system, unless a file has more than one name.
   // Failures are logged and counted.
   void PunchHoles(const std::vector<BlobHoles::Task>& tasks) VARVE_EXCLUDES(kDbMutex);
@@ -150,7 +150,7 @@ class ObsoleteFiles final : public FilePurger {
   const Parts with_;
   const LogArchive archive_;
   std::atomic<bool> archive_due_{false};
-  std::atomic<bool> no_holes_{false};  // the file system cannot punch holes
+  std::atomic<bool> no_holes_{false};   // the file system cannot punch holes
   bool listening_ = false;              // used only by the threads that open and close
   std::atomic<bool> scheduled_{false};  // a job is scheduled and has not begun
   std::atomic<int> jobs_{0};            // jobs that have not ended; decreases under the DB mutex

@@ -112,8 +112,8 @@ std::vector<Scrubber::Target> Scrubber::ListTargets() {
       for (const BlobFileState& file : version->blob_files()) {
         wanted += file.FileSize();
         // No version is held, so that later garbage may be punched before the file is read.
-        const bool may_have_holes = file.blobs->facts().referred_once ||
-                                    family->options()->punch_holes_in_blob_files;
+        const bool may_have_holes =
+            file.blobs->facts().referred_once || family->options()->punch_holes_in_blob_files;
         targets.push_back(
             {family, file.blobs->file(), 0, file.blobs, may_have_holes ? file.bytes() : 0});
       }
@@ -184,8 +184,7 @@ Status Scrubber::ReadTable(ColumnFamily* family, FileMetaData* file, int level) 
 }
 
 // The reader is owned by the cache of open files or by `file`, which the caller holds.
-Status Scrubber::ReadBlobFile(ColumnFamily* family, const BlobFile& file,
-                              uint64_t most_in_holes) {
+Status Scrubber::ReadBlobFile(ColumnFamily* family, const BlobFile& file, uint64_t most_in_holes) {
   const ReadOptions options;
   BlobReaderPin reader;
   const Status s = family->table_cache()->blobs().Pin(options, file, &reader);

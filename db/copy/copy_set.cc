@@ -75,8 +75,18 @@ Status CopySet::Take(Engine* engine, const CopyWanted& wanted, std::unique_ptr<C
   return Status::OK();
 }
 
+CopySet::CopySet(Engine* engine) : engine_(engine) {
+  DbState& state = engine_->state;
+  DbLock lock(&state.mu);
+  state.blob_holes.Hold();
+  while (state.blob_holes.is_punching()) state.work.Wait();
+}
+
 CopySet::~CopySet() {
   Unpin();
+  DbLock lock(&engine_->state.mu);
+  engine_->state.blob_holes.EndHold();
+  if (!engine_->state.blob_holes.empty()) engine_->jobs->obsolete.PurgeSoon();
 }
 
 void CopySet::Unpin() noexcept {

@@ -86,7 +86,8 @@ class CopySet {
   const VersionState& state() const { return state_; }
 
  private:
-  explicit CopySet(Engine* engine) : engine_(engine) {}
+  // Waits until no hole is being punched into a blob file; then none is while the set exists.
+  explicit CopySet(Engine* engine) VARVE_EXCLUDES(kDbMutex);
 
   // Flushes and pins, repeatedly while unlogged writes arrive, so that versions and logs are of one
   // moment.

@@ -135,10 +135,10 @@ Status VerifyTables(const DbContext& context, DbState* state, const Lifecycle& l
   return ForEachBlobFile(state, [&](ColumnFamily* family, const BlobFileState& file) {
     BlobReaderPin reader;
     VARVE_RETURN_IF_ERROR(family->table_cache()->blobs().Pin(reads, *file.blobs, &reader));
-    // RocksDB, which keeps holes, forgets that there may be some. Later garbage is not punched while
-    // the version is held.
-    const bool may_have_holes = file.blobs->facts().referred_once ||
-                                family->options()->punch_holes_in_blob_files;
+    // RocksDB, which keeps holes, forgets that there may be some. Later garbage is not punched
+    // while the version is held.
+    const bool may_have_holes =
+        file.blobs->facts().referred_once || family->options()->punch_holes_in_blob_files;
     return reader->VerifyChecksums(reads, go_on, may_have_holes ? file.garbage_bytes : 0);
   });
 }
@@ -159,10 +159,8 @@ Status VerifyTableFileChecksums(const DbContext& context, DbState* state,
   };
   VARVE_RETURN_IF_ERROR(
       ForEachTable(state, [&](ColumnFamily*, FileMetaData* file, int) { return verify(*file); }));
-  return ForEachBlobFile(state,
-                         [&](ColumnFamily*, const BlobFileState& file) {
-                           return verify(*file.blobs->file());
-                         });
+  return ForEachBlobFile(
+      state, [&](ColumnFamily*, const BlobFileState& file) { return verify(*file.blobs->file()); });
 }
 
 }  // namespace varve

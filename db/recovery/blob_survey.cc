@@ -132,10 +132,9 @@ void SurveyBlobFiles(const std::shared_ptr<FileSystem>& fs, uint32_t family_id,
     const bool is_known = family->blob_files.contains(number);
     BlobFileFacts facts = is_known ? family->blob_files[number] : BlobFileFacts();
     const auto garbage = family->blob_garbage.find(number);
-    const Status s =
-        CheckBlobFile(options, number, paths.BlobFileName(number), is_known, wanted,
-                      garbage == family->blob_garbage.end() ? BlobGarbage() : garbage->second,
-                      &facts);
+    const Status s = CheckBlobFile(
+        options, number, paths.BlobFileName(number), is_known, wanted,
+        garbage == family->blob_garbage.end() ? BlobGarbage() : garbage->second, &facts);
     if (!s.ok()) {
       report->lost.push_back({BlobFileBaseName(number), family->name, s.ToString()});
       *lost = true;

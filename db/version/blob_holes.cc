@@ -34,6 +34,7 @@ void BlobHoles::Add(uint32_t family, const std::shared_ptr<const BlobFile>& file
 // but its number, and the garbage goes as well.
 std::vector<BlobHoles::Task> BlobHoles::TakeReady(
     const std::vector<VersionRef>& live, const std::function<bool(uint32_t family)>& wanted) {
+  if (empty()) return {};
   std::map<uint64_t, std::shared_ptr<const BlobFile>> changed;
   for (auto at = waiting_.begin(); at != waiting_.end();) {
     const auto known = files_.find(at->number);

@@ -24,6 +24,9 @@
 //    and the footer of the file do not change. Neighbours that become garbage one after the other,
 //    even by different compactions, are punched as one, with the block on their border.
 //
+// 4. Nothing is punched while a copy of the database is made, or file deletions are disabled: the
+//    copy is safe by 2, but a backup reads a file twice, and expects the same bytes.
+//
 // Nothing of this is stored. What waits when the database is closed, or crashes, stays as it is
 // until garbage collection removes the file. The same goes for what does not fit into the memory
 // that this may take.
@@ -65,7 +68,9 @@ class BlobHoles {
   void Add(uint32_t family, const std::shared_ptr<const BlobFile>& file, uint64_t without,
            ByteRanges records) VARVE_REQUIRES(kDbMutex);
   // True if TakeReady would return nothing.
-  [[nodiscard]] bool empty() const VARVE_REQUIRES(kDbMutex) { return waiting_.empty(); }
+  [[nodiscard]] bool empty() const VARVE_REQUIRES(kDbMutex) {
+    return waiting_.empty() || holds_ > 0;
+  }
   // Returns what may be punched now, and counts it as punched. `live` are all versions that may
   // have readers. Garbage of a family that does not want holes any more is forgotten. The tasks
   // must be released without the DB mutex.
@@ -75,6 +80,16 @@ class BlobHoles {
   // Takes back a hole that could not be punched. It is returned again with further garbage of the
   // file.
   void Return(uint64_t number, const ByteRange& hole) VARVE_REQUIRES(kDbMutex);
+
+  // From Hold on until EndHold, TakeReady returns nothing: somebody reads whole files, and compares
+  // what he has read at different times.
+  void Hold() VARVE_REQUIRES(kDbMutex) { holds_++; }
+  void EndHold() VARVE_REQUIRES(kDbMutex) { holds_--; }
+  // Begin and end the carrying out of tasks.
+  void BeginPunching() VARVE_REQUIRES(kDbMutex) { punching_++; }
+  void EndPunching() VARVE_REQUIRES(kDbMutex) { punching_--; }
+  // True in between: then files may still change, although nothing more is taken.
+  [[nodiscard]] bool is_punching() const VARVE_REQUIRES(kDbMutex) { return punching_ > 0; }
 
   // Count what was punched, and what failed, since the opening.
   void CountPunched(uint64_t bytes) VARVE_REQUIRES(kDbMutex) { punched_bytes_ += bytes; }
@@ -102,6 +117,8 @@ class BlobHoles {
 
   std::list<Waiting> waiting_ VARVE_GUARDED_BY(kDbMutex);
   std::map<uint64_t, File> files_ VARVE_GUARDED_BY(kDbMutex);  // by number
+  int holds_ VARVE_GUARDED_BY(kDbMutex) = 0;
+  int punching_ VARVE_GUARDED_BY(kDbMutex) = 0;
   uint64_t punched_bytes_ VARVE_GUARDED_BY(kDbMutex) = 0;
   uint64_t errors_ VARVE_GUARDED_BY(kDbMutex) = 0;
 };

@@ -349,16 +349,19 @@ struct VARVE_EXPORT AdvancedColumnFamilyOptions {
   double blob_garbage_collection_force_threshold = 1.0;
   // Bytes that compactions read ahead in each blob file; 0: each value is read alone.
   uint64_t blob_compaction_readahead_size = 0;
-  // True: where compactions have dropped values, the storage of the blob files that are written from
-  // now on is given back to the file system, in whole blocks of 4 KiB, once no reader needs the
-  // values any more. Sizes of files do not change, but fewer blocks are in use. It needs a file
-  // system with FileSystem::PunchHole. Not punched are: files with more than one link, such as those
-  // of a checkpoint on the same file system; files of which the MANIFEST has a checksum
-  // (DBOptions::file_checksum_gen_factory); what was dropped before the database was opened; files
-  // that RocksDB has opened since, or that a repair has found. An error is logged and counted
-  // (property varve.blob-hole-errors). Not together with secondary instances, which would find
-  // values punched that they have not seen dropped. Restored backups have no holes. A copy of an old
-  // MANIFEST beside the present blob files is not usable.
+  // True: what values take in blob files is given back to the file system, in whole blocks of 4
+  // KiB, once compactions have dropped the values and no reader needs them. The sizes of files do
+  // not change. Counts for blob files that are written while it is set, and for what is dropped
+  // while it is. The file system must have FileSystem::PunchHole. No holes are made
+  //  - in files with a second link, such as that of a checkpoint;
+  //  - in files of which the MANIFEST has a checksum (DBOptions::file_checksum_gen_factory);
+  //  - while file deletions are disabled or a copy is made;
+  //  - where values were dropped before the last opening;
+  //  - in files that RocksDB has opened or a repair has found since.
+  // A failure only leaves the bytes where they are: see the LOG, and the properties
+  // varve.blob-hole-bytes and varve.blob-hole-errors. Do not set it if secondary instances read the
+  // database, which may need values longer than the primary knows. A backup copies a file anew that
+  // has got holes, and a repair that finds no MANIFEST may miss damage in files with holes.
   bool punch_holes_in_blob_files = false;
   // The level from which on compactions put values into blob files; a flush writes to level 0.
   int blob_file_starting_level = 0;

@@ -319,10 +319,10 @@ class VARVE_EXPORT FileSystem : public Customizable {
   virtual IOStatus NumFileLinks(const std::string& fname, const IOOptions& options, uint64_t* count,
                                 IODebugContext* dbg);
   // Gives back the storage of a part of a file, which reads as zeros from then on. The file's size
-  // and its other bytes do not change; they may be read meanwhile. Storage is freed in whole blocks.
-  // The default, also that of FileSystemWrapper, is NotSupported, because a file system that stores
-  // other bytes than it returns, such as an encrypted one, cannot pass the call on; a wrapper that
-  // can overrides it. ColumnFamilyOptions::punch_holes_in_blob_files needs it.
+  // and its other bytes do not change; they may be read meanwhile. Storage is freed in whole
+  // blocks. The default, also that of FileSystemWrapper, is NotSupported, because a file system
+  // that stores other bytes than it returns, such as an encrypted one, cannot pass the call on; a
+  // wrapper that can overrides it. ColumnFamilyOptions::punch_holes_in_blob_files needs it.
   virtual IOStatus PunchHole(const std::string& fname, uint64_t offset, uint64_t bytes,
                              const IOOptions& options, IODebugContext* dbg);
   // Sets *res to true if both are names of one file, else to false.

@@ -72,14 +72,12 @@ Status CheckBlobs(const TableFamily& where, uint32_t id, const SurveyedFamily& f
     }
     const BlobFileFacts& facts = found->second;
     const auto codec = codecs.find(number);
-    const bool may_have_holes =
-        facts.referred_once || where.options.punch_holes_in_blob_files;
+    const bool may_have_holes = facts.referred_once || where.options.punch_holes_in_blob_files;
     const auto garbage = family.blob_garbage.find(number);
-    const uint64_t most_in_holes = may_have_holes && garbage != family.blob_garbage.end()
-                                       ? garbage->second.bytes
-                                       : 0;
-    const Status s =
-        ReadBlobFile(id, facts, most_in_holes, codec == codecs.end() ? nullptr : &codec->second, path, quick);
+    const uint64_t most_in_holes =
+        may_have_holes && garbage != family.blob_garbage.end() ? garbage->second.bytes : 0;
+    const Status s = ReadBlobFile(id, facts, most_in_holes,
+                                  codec == codecs.end() ? nullptr : &codec->second, path, quick);
     if (IsMissing(s)) {
       missing->push_back(number);
       continue;

@@ -180,9 +180,7 @@ constexpr OptionRow kColumnFamilyRows[] = {
     VARVE_ROW(blob_garbage_collection_age_cutoff, "share of files considered").Dynamic(),
     VARVE_ROW(blob_garbage_collection_force_threshold, "share of garbage that forces it").Dynamic(),
     VARVE_ROW(blob_compaction_readahead_size, "bytes read ahead").Dynamic(),
-    VARVE_ROW(punch_holes_in_blob_files, "give back what dropped values take")
-        .Dynamic()
-        .Extended(),
+    VARVE_ROW(punch_holes_in_blob_files, "give back what dropped values take").Dynamic().Extended(),
     VARVE_ROW(blob_file_starting_level, "first level with value files").Dynamic(),
     VARVE_ROW(blob_cache, "cache of values").NotInFile(),
     VARVE_ROW(prepopulate_blob_cache, "cache values as they are written").Dynamic(),

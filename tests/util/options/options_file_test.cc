@@ -103,9 +103,9 @@ TEST(OptionsFileTest, PlainLinesHoldOnlyNamesThatRocksDb7Knows) {
   const std::string text = FormatOptionsFile(SomeDbOptions(), SomeFamilies());
   EXPECT_NE(text.find("rocksdb_version=7.8.3"), std::string::npos);
   EXPECT_NE(text.find("options_file_version=1.1"), std::string::npos);
-  for (const char* name : {"memtable_max_range_deletions", "punch_holes_in_blob_files",
-                           "compaction_verify_record_count", "max_compressed_bytes_per_kb",
-                           "use_delta_encoding"}) {
+  for (const char* name :
+       {"memtable_max_range_deletions", "punch_holes_in_blob_files",
+        "compaction_verify_record_count", "max_compressed_bytes_per_kb", "use_delta_encoding"}) {
     const size_t found = text.find(name);
     ASSERT_NE(found, std::string::npos) << name;
     const size_t line = text.rfind('\n', found) + 1;

@@ -454,7 +454,7 @@ Status BlobFileReader::MayReachHole(uint64_t offset, FilePrefetcher* prefetcher,
 // behind it, although nothing is damaged.
 Status BlobFileReader::SkipHole(uint64_t offset, const IOOptions& io, uint64_t* next) const {
   *next = offset;
-  // What was read ahead for the check may be older than the hole.
+  // The bytes that were read ahead for the check may be older than the hole.
   FilePrefetcher prefetcher = FilePrefetcher::Fixed(FilePrefetcher::kLargestReadahead);
   const uint64_t end_of_records = file_size_ - BlobFileFooter::kBytes;
   if (end_of_records - offset < BlobRecordHeader::kBytes) return Status::OK();
@@ -509,7 +509,7 @@ Status BlobFileReader::VerifyChecksums(const ReadOptions& options, const PaceRea
     if (pace) VARVE_RETURN_IF_ERROR(pace(bytes));
     offset += bytes;
   }
-  // Nobody knows how many records are in a hole, but there is at least one.
+  // The number of records in a hole is not known, but there is at least one.
   if (in_holes == 0 ? count == blob_count_ : count < blob_count_) return Status::OK();
   return Corrupt("a footer that counts " + std::to_string(blob_count_) + " records, not " +
                      std::to_string(count),

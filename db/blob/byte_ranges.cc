@@ -29,7 +29,7 @@ void ByteRanges::Add(const ByteRanges& other) {
   for (const auto& [begin, end] : other.ranges_) Add({begin, end});
 }
 
-// What is left of a range before and behind the bytes that go becomes a range of its own.
+// Bytes of a range that stay before and behind those that go become ranges of their own.
 void ByteRanges::Remove(const ByteRange& range) {
   VARVE_ASSERT(range.begin <= range.end);
   if (range.begin >= range.end) return;

@@ -98,7 +98,7 @@ class BlobHoles {
   [[nodiscard]] uint64_t errors() const VARVE_REQUIRES(kDbMutex) { return errors_; }
 
  private:
-  // What one compaction has dropped from one file.
+  // The records of one file that one compaction has dropped.
   struct Waiting {
     uint32_t family = 0;
     uint64_t number = 0;   // of the blob file

@@ -339,6 +339,7 @@ VARVE_C_API void rocksdb_options_set_blob_file_starting_level(rocksdb_options_t*
 VARVE_C_API int rocksdb_options_get_blob_file_starting_level(rocksdb_options_t*);
 VARVE_C_API void rocksdb_options_set_prepopulate_blob_cache(rocksdb_options_t*, int);
 VARVE_C_API int rocksdb_options_get_prepopulate_blob_cache(rocksdb_options_t*);
+
 // RocksDB does not have this option.
 VARVE_C_API void rocksdb_options_set_punch_holes_in_blob_files(rocksdb_options_t*, unsigned char);
 VARVE_C_API unsigned char rocksdb_options_get_punch_holes_in_blob_files(rocksdb_options_t*);

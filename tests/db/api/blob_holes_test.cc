@@ -27,13 +27,13 @@ namespace {
 
 using ::testing::SizeIs;
 
-constexpr size_t kValueBytes = 20000;
+constexpr size_t kHoledBytes = 20000;
 const char kHoleBytes[] = "varve.blob-hole-bytes";
 const char kHoleErrors[] = "varve.blob-hole-errors";
 
 // Returns the bytes of whole blocks in the records of keys first..last, if a file begins with
 // Key(0) and has values of `n` bytes.
-uint64_t BlocksOf(int first, int last, size_t n = kValueBytes) {
+uint64_t BlocksOf(int first, int last, size_t n = kHoledBytes) {
   const uint64_t record = BlobRecordBytes(Key(0).size(), n);
   const uint64_t begin = BlobFileHeader::kBytes + static_cast<uint64_t>(first) * record;
   const uint64_t end = BlobFileHeader::kBytes + (static_cast<uint64_t>(last) + 1) * record;
@@ -47,11 +47,11 @@ class BlobHolesTest : public BlobDatabase {
   BlobHolesTest() { options_.punch_holes_in_blob_files = true; }
 
   // Puts keys first..last with values of this letter into one blob file.
-  void Write(int first, int last, char c, size_t n = kValueBytes) {
+  void Write(int first, int last, char c, size_t n = kHoledBytes) {
     for (int i = first; i <= last; ++i) Put(Key(i), Large(c, n));
     Flush();
   }
-  void Expect(int first, int last, char c, size_t n = kValueBytes) {
+  void Expect(int first, int last, char c, size_t n = kHoledBytes) {
     for (int i = first; i <= last; ++i) EXPECT_TRUE(Get(Key(i)) == Large(c, n)) << Key(i);
   }
   // Waits until so many bytes were punched, as purges may run in the background.
@@ -158,7 +158,7 @@ TEST_F(BlobHolesTest, OldVersionsKeepTheirValues) {
     int i = 0;
     for (it->SeekToFirst(); it->Valid(); it->Next()) {
       ASSERT_TRUE(it->PrepareValue());
-      EXPECT_TRUE(it->value() == Large('a', kValueBytes)) << i;
+      EXPECT_TRUE(it->value() == Large('a', kHoledBytes)) << i;
       ++i;
     }
     EXPECT_TRUE(it->status().ok()) << it->status().ToString();
@@ -188,7 +188,7 @@ TEST_F(BlobHolesTest, SnapshotsKeepTheirValues) {
   Compact();
   EXPECT_EQ(Number(kHoleBytes), 0u);
   for (int i = 0; i < 10; ++i) {
-    EXPECT_TRUE(Get(Key(i), "default", snapshot) == Large('a', kValueBytes));
+    EXPECT_TRUE(Get(Key(i), "default", snapshot) == Large('a', kHoledBytes));
   }
   db()->ReleaseSnapshot(snapshot);
   Compact();
@@ -214,7 +214,7 @@ TEST_F(BlobHolesTest, ALinkOfACheckpointPreventsHoles) {
   for (int i = 0; i < 10; ++i) {
     std::string value;
     ASSERT_TRUE(copy->Get(ReadOptions(), Key(i), &value).ok());
-    EXPECT_TRUE(value == Large('a', kValueBytes)) << i;
+    EXPECT_TRUE(value == Large('a', kHoledBytes)) << i;
   }
   copy.reset();
   // Once the link is gone, the next garbage takes the earlier one along.

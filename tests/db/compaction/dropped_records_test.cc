@@ -17,15 +17,15 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-constexpr uint64_t kValueBytes = 100;
-const char kKey[] = "key";
-constexpr uint64_t kRecordBytes = BlobRecordBytes(3, kValueBytes);
+constexpr uint64_t kDroppedBytes = 100;
+const char kDroppedKey[] = "key";
+constexpr uint64_t kDroppedRecordBytes = BlobRecordBytes(3, kDroppedBytes);
 
 BlobFileState FileOf(uint64_t number, bool referred_once, const std::string& checksum = "") {
   BlobFileFacts facts;
   facts.number = number;
   facts.count = 10;
-  facts.bytes = 10 * kRecordBytes;
+  facts.bytes = 10 * kDroppedRecordBytes;
   facts.referred_once = referred_once;
   facts.checksum = {checksum, checksum};
   BlobFileState state;
@@ -34,54 +34,54 @@ BlobFileState FileOf(uint64_t number, bool referred_once, const std::string& che
 }
 
 // Returns a reference to the value of this record of a file.
-BlobReference To(uint64_t number, uint64_t index) {
+BlobReference ReferenceTo(uint64_t number, uint64_t index) {
   BlobReference reference;
   reference.file_number = number;
-  reference.offset = BlobFileHeader::kBytes + (index + 1) * kRecordBytes - kValueBytes;
-  reference.size = kValueBytes;
+  reference.offset = BlobFileHeader::kBytes + (index + 1) * kDroppedRecordBytes - kDroppedBytes;
+  reference.size = kDroppedBytes;
   return reference;
 }
 
-ByteRange Records(uint64_t first, uint64_t end) {
-  return {BlobFileHeader::kBytes + first * kRecordBytes,
-          BlobFileHeader::kBytes + end * kRecordBytes};
+ByteRange RangeOf(uint64_t first, uint64_t end) {
+  return {BlobFileHeader::kBytes + first * kDroppedRecordBytes,
+          BlobFileHeader::kBytes + end * kDroppedRecordBytes};
 }
 
 TEST(DroppedRecordsTest, WhatIsNotKeptWasDropped) {
   const BlobFiles files({FileOf(5, true), FileOf(7, true)});
   DroppedRecords dropped(&files);
-  for (uint64_t i = 0; i < 10; ++i) dropped.Read(kKey, To(5, i));
-  for (const uint64_t i : {0, 3, 4, 9}) dropped.Keep(kKey, To(5, i));
-  dropped.Read(kKey, To(7, 2));
+  for (uint64_t i = 0; i < 10; ++i) dropped.Read(kDroppedKey, ReferenceTo(5, i));
+  for (const uint64_t i : {0, 3, 4, 9}) dropped.Keep(kDroppedKey, ReferenceTo(5, i));
+  dropped.Read(kDroppedKey, ReferenceTo(7, 2));
   RecordsByFile records = dropped.Take();
   EXPECT_THAT(records, SizeIs(2));
-  EXPECT_THAT(records[5].List(), ElementsAre(Records(1, 3), Records(5, 9)));
-  EXPECT_THAT(records[7].List(), ElementsAre(Records(2, 3)));
+  EXPECT_THAT(records[5].List(), ElementsAre(RangeOf(1, 3), RangeOf(5, 9)));
+  EXPECT_THAT(records[7].List(), ElementsAre(RangeOf(2, 3)));
   EXPECT_THAT(dropped.Take(), IsEmpty());
 }
 
 TEST(DroppedRecordsTest, OtherFilesAreLeftAlone) {
   const BlobFiles files({FileOf(5, false), FileOf(7, true, "checksum")});
   DroppedRecords dropped(&files);
-  for (const uint64_t number : {5, 6, 7}) dropped.Read(kKey, To(number, 0));
+  for (const uint64_t number : {5, 6, 7}) dropped.Read(kDroppedKey, ReferenceTo(number, 0));
   EXPECT_THAT(dropped.Take(), IsEmpty());
 }
 
 TEST(DroppedRecordsTest, ReferencesThatDoNotFitAreLeftAlone) {
   const BlobFiles files({FileOf(5, true)});
   DroppedRecords dropped(&files);
-  BlobReference reference = To(5, 9);
+  BlobReference reference = ReferenceTo(5, 9);
   reference.size++;
-  dropped.Read(kKey, reference);
-  reference = To(5, 0);
+  dropped.Read(kDroppedKey, reference);
+  reference = ReferenceTo(5, 0);
   reference.offset--;
-  dropped.Read(kKey, reference);
-  reference = To(5, 0);
+  dropped.Read(kDroppedKey, reference);
+  reference = ReferenceTo(5, 0);
   reference.offset = UINT64_MAX - 10;
-  dropped.Read(kKey, reference);
-  reference = To(5, 0);
+  dropped.Read(kDroppedKey, reference);
+  reference = ReferenceTo(5, 0);
   reference.size = UINT64_MAX - 10;
-  dropped.Read(kKey, reference);
+  dropped.Read(kDroppedKey, reference);
   EXPECT_THAT(dropped.Take(), IsEmpty());
 }
 

@@ -18,7 +18,7 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-constexpr uint64_t kMiB = 1 << 20;
+constexpr uint64_t kHoledFileBytes = 10 << 20;
 
 class BlobHolesOrderTest : public ::testing::Test {
  protected:
@@ -26,7 +26,7 @@ class BlobHolesOrderTest : public ::testing::Test {
     BlobFileFacts facts;
     facts.number = number;
     facts.count = 100;
-    facts.bytes = 10 * kMiB;
+    facts.bytes = kHoledFileBytes;
     facts.referred_once = true;
     return std::make_shared<const BlobFile>(facts, nullptr);
   }

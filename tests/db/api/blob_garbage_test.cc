@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Tests which compactions garbage in blob files starts, and that it stays within its bound.
+// Tests which compactions garbage in blob files starts, that it stays within its bound, and that it
+// is counted to the last value.
 
 #include <gmock/gmock.h>
 
 #include <map>
 #include <string>
 
+#include "varve/convenience.h"
 #include "varve/metadata.h"
 
 #include "db/blob/blob_file_format.h"
@@ -86,6 +88,33 @@ TEST_F(BlobGarbageTest, NoVictimIsChosenWithoutNeed) {
   ASSERT_TRUE(db()->GetIntProperty(DB::Properties::kLiveBlobFileSize, &bytes));
   EXPECT_LE(static_cast<double>(garbage), 0.4 * static_cast<double>(bytes));
   for (int i = 0; i < 10; ++i) EXPECT_EQ(Get(Key(i)), Large(i < 5 ? 'c' : 'a'));
+}
+
+// A table that is dropped unread makes garbage of exactly the values that it refers to.
+TEST_F(BlobGarbageTest, TablesCountAllTheirReferences) {
+  constexpr int kKeys = 1000;
+  options_.compression = kNoCompression;
+  options_.target_file_size_base = 4 << 10;
+  Open();
+  for (int i = 0; i < kKeys; ++i) Put(Key(i), Large('a'));
+  Flush();
+  Compact();
+  const size_t tables = Files(kTableFile).size();
+  const std::string end = Key(kKeys / 2);
+  const Slice limit(end);
+  const RangePtr first_half(nullptr, &limit);
+  ASSERT_TRUE(DeleteFilesInRanges(db(), db()->DefaultColumnFamily(), &first_half, 1).ok());
+  ASSERT_THAT(Files(kTableFile), SizeIs(::testing::Lt(tables))) << "the first table is dropped";
+  uint64_t left = 0;
+  for (int i = 0; i < kKeys; ++i) left += Get(Key(i)) == Large('a') ? 1 : 0;
+  ASSERT_GE(left, static_cast<uint64_t>(kKeys) / 2);
+  ColumnFamilyMetaData metadata;
+  db()->GetColumnFamilyMetaData(&metadata);
+  ASSERT_THAT(metadata.blob_files, SizeIs(1));
+  const BlobMetaData& file = metadata.blob_files[0];
+  EXPECT_EQ(file.total_blob_count - file.garbage_blob_count, left);
+  EXPECT_EQ(file.total_blob_bytes - file.garbage_blob_bytes,
+            left * BlobRecordBytes(Key(0).size(), Large('a').size()));
 }
 
 }  // namespace

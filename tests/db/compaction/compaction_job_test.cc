@@ -397,6 +397,25 @@ TEST_F(CompactionJobTest, WithinL0DeletionsStayForOlderFiles) {
   EXPECT_EQ(ReadAll(last_), model_);
 }
 
+// A newer epoch would bring the output above a table that is still being written: that of a
+// memtable which was switched between the inputs.
+TEST_F(CompactionJobTest, AnOutputInL0HasTheEpochOfItsOldestInput) {
+  Put("a", "1");
+  Flush();
+  next_epoch_++;
+  Put("b", "1");
+  Flush();
+  version_ = CurrentVersion();
+  CompactionPlan plan;
+  plan.version = version_;
+  plan.inputs.push_back({0, version_->level(0).files()});
+  plan.output_level = 0;
+  plan.output.target_file_bytes = UINT64_MAX;
+  Check(Compact(plan));
+  ASSERT_EQ(files_[0].size(), 1u);
+  EXPECT_EQ(files_[0][0]->epoch_number, 1u);
+}
+
 TEST_F(CompactionJobTest, ARangeThatOnlyDeletesStillMakesAFile) {
   Put("a", "1");
   Put("z", "1");

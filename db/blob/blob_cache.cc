@@ -12,6 +12,7 @@
 
 #include "db/blob/blob_cache_charge.h"
 #include "table/cache/handle_guard.h"
+#include "util/base/canary.h"
 #include "util/coding/fixed.h"
 #include "util/coding/hash.h"
 #include "util/metrics/perf_counters.h"
@@ -62,7 +63,7 @@ class BlobKey {
  public:
   BlobKey(uint64_t id, const Slice& user_key, const BlobReference& reference) {
     char rest[kRestBytes];
-    EncodeFixed64(rest, id);
+    EncodeFixed64(rest, VARVE_CANARY(kCachedBlobOfReusedNumber) ? 0 : id);
     EncodeFixed64(rest + 8, reference.file_number);
     EncodeFixed64(rest + 16, reference.offset);
     EncodeFixed64(rest + 24, reference.size);

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "util/base/assert.h"
+#include "util/base/canary.h"
 #include "util/base/status_macros.h"
 #include "util/compress/codec.h"
 #include "util/env/file_prefetcher.h"
@@ -199,8 +200,8 @@ Status BlobFileReader::CheckRecord(const Extent& extent, const Slice& bytes, con
     return corrupt("other lengths than the reference has");
   }
   if (key != user_key) return corrupt("another key");
-  if (!header.MatchesBlob(key, *stored)) return corrupt("checksum mismatch of key and value");
-  return Status::OK();
+  const bool sound = header.MatchesBlob(key, *stored) || VARVE_CANARY(kSkipBlobChecksum);
+  return sound ? Status::OK() : corrupt("checksum mismatch of key and value");
 }
 
 Status BlobFileReader::Decompress(const Slice& stored, uint64_t offset,

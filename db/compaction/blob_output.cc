@@ -17,6 +17,7 @@
 #include <utility>
 
 #include "util/base/assert.h"
+#include "util/base/canary.h"
 #include "util/base/status_macros.h"
 #include "util/env/file_checksums.h"
 #include "util/metrics/statistics.h"
@@ -214,9 +215,9 @@ Status BlobOutput::TakeReference(const Slice& user_key, Slice* key, Slice* value
       options_.present->Find(reference.file_number) != nullptr) {
     return Relocate(user_key, key, value);
   }
+  if (!VARVE_CANARY(kForgetBlobReference) || !kept_.empty()) of_table_.Add(user_key, reference);
   kept_.Add(user_key, reference);
   if (options_.dropped != nullptr) options_.dropped->Keep(user_key, reference);
-  of_table_.Add(user_key, reference);
   return Status::OK();
 }
 

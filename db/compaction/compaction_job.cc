@@ -40,6 +40,7 @@
 #include "db/version/version_builder.h"
 #include "table/iterator/merging_iterator.h"
 #include "util/base/assert.h"
+#include "util/base/canary.h"
 #include "util/base/caught_exception.h"
 #include "util/base/status_macros.h"
 #include "util/env/file_names.h"
@@ -302,13 +303,16 @@ uint64_t Job::NewestTime() const {
   return newest;
 }
 
-// Returns the epoch of the oldest input: an output in L0 must not come before newer files.
+// Returns the epoch of the oldest input: an output in L0 must not come before newer tables. Such a
+// table may be added later than the output and have an epoch between those of the inputs, if its
+// memtable was switched before a newer input was ingested.
 uint64_t Job::OutputEpoch() const {
   uint64_t oldest = kUnknownEpochNumber;
   for (const CompactionInputFile& input : inputs_.files) {
     const uint64_t epoch = input.file->epoch_number;
     if (epoch == kUnknownEpochNumber) continue;
-    if (oldest == kUnknownEpochNumber || epoch < oldest) oldest = epoch;
+    const bool older = VARVE_CANARY(kOldestEpochWrong) ? epoch > oldest : epoch < oldest;
+    if (oldest == kUnknownEpochNumber || older) oldest = epoch;
   }
   return oldest;
 }

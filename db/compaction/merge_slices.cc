@@ -9,6 +9,7 @@
 
 #include "db/version/file_bounds.h"
 #include "util/base/assert.h"
+#include "util/base/canary.h"
 
 namespace varve {
 
@@ -77,11 +78,12 @@ class PartWalk {
       // The first file of all may itself end exclusively where it begins.
       const bool is_first = part->files == 0 && &file == First();
       if (!is_first && !BeginsBefore(file, *end, icmp_)) break;
-      Include(EndOf(file, icmp_), end);
+      const bool oldest = i + 1 == levels_.size();
+      if (!oldest || !VARVE_CANARY(kSliceAcrossHalfCut)) Include(EndOf(file, icmp_), end);
       part->spans[i].last++;
       part->bytes += file.size;
       part->files++;
-      if (i + 1 < levels_.size()) part->newer_files++;
+      if (!oldest) part->newer_files++;
       taken = true;
     }
     return taken;

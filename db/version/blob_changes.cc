@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "util/base/canary.h"
 #include "util/base/status_macros.h"
 
 namespace varve {
@@ -116,7 +117,8 @@ BlobChanges::References BlobChanges::Collect(const std::vector<std::vector<FileR
 // True if a table refers to the file, or may: tables with unknown references may refer to any file
 // from oldest_unknown on that is not all garbage.
 bool BlobChanges::References::Keep(const BlobFileState& file) const {
-  if (file.linked_tables != 0 || shared.contains(file.number())) return true;
+  if (file.linked_tables != 0) return true;
+  if (shared.contains(file.number()) && !VARVE_CANARY(kBlobGarbageEarly)) return true;
   return file.number() >= oldest_unknown && file.garbage_count < file.count();
 }
 

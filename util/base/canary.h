@@ -212,6 +212,22 @@ enum class Canary : int {
   kDropAboveReserved,
   // Holes in blob files take whole blocks that neighbours of the garbage reach into.
   kHoleOverNeighbour,
+  // The first reference that a compaction keeps is missing from the counts of its table.
+  kForgetBlobReference,
+  // A blob file is garbage although tables refer to it, unless it is the oldest one of a table.
+  kBlobGarbageEarly,
+  // A merge is cut within a file of its oldest run.
+  kSliceAcrossHalfCut,
+  // A compaction of the universal style moves its inputs, although they overlap.
+  kMoveWithoutOverlapTest,
+  // The output of a compaction gets the epoch of its newest input.
+  kOldestEpochWrong,
+  // A cached value is found by a later opening, which has another blob file of that number.
+  kCachedBlobOfReusedNumber,
+  // A plain read does not find an entity that has no default column.
+  kDefaultColumnAbsent,
+  // The checksum of a value in a blob file is not compared when the value is read.
+  kSkipBlobChecksum,
 };
 
 // Returns the canary that the environment selects, or kNone. Reads the environment once.

@@ -179,6 +179,7 @@ void PointLookup::Restart() {
     return true;
   }
   TakeValue(shown, pin);
+  if (VARVE_CANARY(kDefaultColumnAbsent) && shown.empty()) state_ = State::kDeleted;
   return true;
 }
 

@@ -45,6 +45,7 @@ void CompactionReports::Begin(const ColumnFamily& family, const CompactionPlan& 
 void CompactionReports::List(const CompactionPlan& plan, int job_id, ListedOperation* listed) {
   listed->Enter(ThreadStatus::STAGE_COMPACTION_PREPARE);
   listed->Set(ThreadStatus::COMPACTION_JOB_ID, static_cast<uint64_t>(job_id));
+  // ThreadStatus::InterpretOperationProperties takes the two levels and the flags apart.
   listed->Set(
       ThreadStatus::COMPACTION_INPUT_OUTPUT_LEVEL,
       static_cast<uint64_t>(plan.start_level) << 32 | static_cast<uint64_t>(plan.output_level));

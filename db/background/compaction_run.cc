@@ -172,6 +172,8 @@ Status CompactionWork::PutOff(ColumnFamily* family, const CompactionPlan& plan) 
   // Uses the monotonic clock, as the wall clock may be set back.
   ask_again_at_ = context_.MonotonicMicros() + kAskAgainMicros;
   timer_->Wake();
+  // An automatic plan is picked again at that time (ScheduleDue). A call ends with this error, and
+  // automatic jobs take over its files now.
   if (plan.is_manual && !family->dropped()) GoOnAfterCall(family);
   return NoRoomFor(*family, plan);
 }
@@ -224,6 +226,8 @@ void CompactionWork::NoteJobOfInputs(const CompactionPlan& plan, int job_id) {
 }
 
 // The bytes that were read are counted separately for the output level and for the levels above it.
+// All bytes of a plan within one level count as those of levels above. The job may have read less
+// than the files have, so the sum of their sizes is only a limit of what is counted at the level.
 void CompactionWork::CountRun(ColumnFamily* family, const CompactionPlan& plan,
                               const CompactionResult& result) {
   uint64_t at_level = 0;

@@ -215,7 +215,8 @@ CompactionWork::PlanningView CompactionWork::PlanningViewOf(const ColumnFamily& 
 
 // Skips a table that cannot be opened; a reader that needs it gets the error.
 bool CompactionWork::OpenTombstones(ColumnFamily* family) {
-  const ObsoleteFileQueue::LeaveOpen leave_open;  // this may hold the last reference
+  // `version` and `files` may hold last references to tables, which are not closed here.
+  const ObsoleteFileQueue::LeaveOpen leave_open;
   const VersionRef version = family->current();
   std::vector<std::pair<int, FileRef>> files;
   for (const CoveredFile& file : family->shape().due.unopened) {
@@ -266,6 +267,7 @@ Status CompactionWork::RunAutomatic(const std::shared_ptr<ColumnFamily>& family)
     if (opened) Schedule(family.get());  // there may be more to open
     return Status::OK();
   }
+  // Compactions of L0, and those for which the picker has set 0, may be split among threads.
   if (plan->start_level == 0 || plan->max_subcompactions == 0) {
     plan->max_subcompactions = dynamic_.current()->max_subcompactions;
   }

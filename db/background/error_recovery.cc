@@ -187,6 +187,7 @@ Status ErrorRecovery::Conclude(ErrorState::Severity attempted, const Status& att
   } else if (s.severity() == Status::kNoError) {
     s = ErrorState::Judged(s, BackgroundErrorReason::kFlush);
   }
+  // Writers read refuses_writes(), which this updates, and the flag, without the mutex.
   with_.errors.WriteRefusal().PermitUncheckedError();
   with_.stalls.slow_path().Set();
   if (errors.awaits_resume()) with_.stalls.WakeStopped();

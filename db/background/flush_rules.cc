@@ -72,6 +72,7 @@ std::vector<ColumnFamily*> FlushWork::FamiliesOverLogLimit(FlushReason* reason) 
   if (dynamic_.current()->max_total_wal_size == 0 && state_.families.all().size() < 2) return {};
   if (state_.logs->total_bytes() <= LogLimit()) return {};
   const uint64_t current = state_.logs->current_number();
+  // A family that needs no log is counted as one that needs the next log.
   uint64_t oldest = current + 1;
   for (const auto& [id, family] : state_.families.all()) {
     oldest = std::min(oldest, family->OldestLogNeeded(current + 1));

@@ -68,7 +68,8 @@ Status FlushRunner::Run(const FlushJob& job, Extent extent) {
     });
   }
   const bool in_force = s.ok() && in_order;
-  // Invariant 3: the failure is reported before other jobs may pick the memtables.
+  // CleanUp releases the mutex, so it comes before Unpick: from Unpick on the mutex is held until
+  // the caller reports the failure (invariant 3 in the header).
   if (!in_force) {
     BestEffort([&] {
       state_.mu.AssertHeld();
@@ -164,6 +165,7 @@ bool FlushRunner::Pick(ColumnFamily* family, Extent extent, FlushInput* input) {
     if (extent == Extent::kPiece && enough) break;
     input->memtables.push_back(imm.mem);
     imm.picked = true;
+    // Tables that are being ingested are newer than this memtable, and older than the next one.
     if (imm.ends_table > 0) break;
   }
   return !input->memtables.empty();
@@ -261,7 +263,7 @@ Status FlushRunner::Install(std::vector<FamilyFlush>* flushes, FlushReason reaso
     // that are in tables already (WaitForOlder).
     flush.edit.log_number = flush.input.memtables.back()->next_log_number();
     VARVE_ASSERT(flush.edit.log_number != 0);
-    flush.edit.numbers.prev_log = 0;
+    flush.edit.numbers.prev_log = 0;  // there is no second log, as LevelDB had
     if (flush.result.wrote_file) {
       flush.result.file.epoch_number = EpochOf(flush);
       flush.edit.new_files.push_back(flush.result.file);

@@ -74,9 +74,9 @@ FlushWork::~FlushWork() {
   context_.write_buffer_manager()->Leave(this);
 }
 
-// Begins a log, switches each non-empty memtable with the number of that log, and sets the log
-// number of families without data in memory to it. If an error is returned, no memtable was
-// switched.
+// Begins a log, unless the current one is empty, and switches each non-empty memtable with the
+// number of that log. Then raises the log numbers of families without data in memory to it. If an
+// error is returned, no memtable was switched.
 Status FlushWork::SwitchMemTables(const std::vector<ColumnFamily*>& families) {
   state_.mu.AssertHeld();
   const bool any = std::any_of(families.begin(), families.end(),
@@ -258,6 +258,7 @@ void FlushWork::RunNextJob() {
   job_running_ = false;
   Report(s);
   if (!s.ok() && !s.IsColumnFamilyDropped()) RestAfterFailure();
+  // The new tables may have used up the allowed space; that error stops writes.
   if (s.ok()) Report(context_.CheckSpace());
   if (s.ok() && reserve_.Lacks()) {
     DbUnlock unlock(&state_.mu);
@@ -268,15 +269,17 @@ void FlushWork::RunNextJob() {
   purger_.Purge();
 }
 
-// A failure that a listener has suppressed is retried, although its cause may persist.
+// A failed flush is a hard error, after which no job begins and no rest is needed. But if a
+// listener has suppressed the error, the next job would begin at once, and fail again while the
+// cause persists.
 void FlushWork::RestAfterFailure() {
   const uint64_t until = context_.MonotonicMicros() + kRestAfterFailureMicros;
-  const auto is_quiet = [this] {
+  const auto next_job_may_begin = [this] {
     state_.mu.AssertHeld();
     return !lifecycle_.shutting_down() && tree_.paused() == 0 &&
            errors_.state().severity() < ErrorState::Severity::kHard;
   };
-  while (is_quiet()) {
+  while (next_job_may_begin()) {
     const uint64_t now = context_.MonotonicMicros();
     if (now >= until) return;
     state_.work.AwaitWorkFor(until - now);
@@ -551,8 +554,9 @@ Status FlushWork::SwitchFullMemTables() {
 }
 
 // Begins a new log, and sets the log numbers of all families to it in one edit, which makes the old
-// logs obsolete. The old logs are synced first, as decisions about prepared transactions must be
-// durable before logs with these are deleted. After a failure the old logs are still needed.
+// logs obsolete. The old logs are synced first: a decision about a prepared transaction must be
+// durable before the log with the transaction is deleted. After a failure the old logs are still
+// needed.
 Status FlushWork::LeaveLog(bool force) {
   Status s = new_logs_.Start(force);
   if (!s.ok()) return errors_.Reported(s, BackgroundErrorReason::kMemTable);
@@ -563,7 +567,7 @@ Status FlushWork::LeaveLog(bool force) {
   }
   if (!s.ok()) return errors_.Reported(s, BackgroundErrorReason::kMemTable);
   state_.prepared.NoteDurable(current);
-  std::vector<VersionEdit> of_empty;
+  std::vector<VersionEdit> of_empty;  // owns what `edits` points to
   std::vector<FamilyEdit> edits;
   runner_.AddEmptyFamilies(&of_empty, &edits);
   s = state_.versions->LogAndApply(std::move(edits), context_.directory());

@@ -18,7 +18,9 @@ namespace {
 
 using PlacedFiles = std::vector<std::pair<int, FileRef>>;
 
+// Returns those of the tables that the version still has, with their levels.
 PlacedFiles FindTables(const Version& version, const std::vector<NewFile>& tables) {
+  // Sorted by level, so that each level is searched once, for all of its tables.
   std::set<std::pair<int, uint64_t>> wanted;
   for (const NewFile& table : tables) wanted.emplace(table.level, table.number);
   PlacedFiles found;
@@ -56,7 +58,8 @@ void TellDeleted(const DbContext& context, const FileMetaData& file, int job_id,
 
 void OpenNewTables(DbMutex* mu, ColumnFamily* family, const std::vector<NewFile>& tables) {
   if (tables.empty() || family->dropped()) return;
-  const ObsoleteFileQueue::LeaveOpen leave_open;  // this may hold the last reference
+  // `files` may hold last references to tables, which are not closed here.
+  const ObsoleteFileQueue::LeaveOpen leave_open;
   BestEffort([&] {
     AssumeDbMutexHeld();
     const std::shared_ptr<TableCache> cache = family->shared_table_cache();

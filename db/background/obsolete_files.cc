@@ -99,6 +99,7 @@ void ObsoleteFiles::RetireLogs(std::vector<LogSet::Retired>* logs,
   for (const LogSet::Retired& log : *logs) {
     bool stays = false;
     if (archive_.wanted()) {
+      // Some writes to a doubtful log have failed, and its readers could not tell which.
       stays = !log.doubtful && archive_.Take(log.number);
     } else if (log.recyclable) {
       DbLock lock(&with_.state.mu);
@@ -316,6 +317,8 @@ void ObsoleteFiles::PurgeKeptSoon() noexcept {
 
 uint64_t ObsoleteFiles::kept_period_micros() const {
   const uint64_t archive = archive_.wanted() ? archive_.purge_period_micros() : UINT64_MAX;
+  // Idle positions are looked for twice within the shortest time that one may be idle, but at least
+  // every ten minutes, and at most once a second.
   const uint64_t seconds = with_.state.positions.shortest_bound_seconds();
   const uint64_t positions =
       seconds == 0 ? UINT64_MAX : std::clamp<uint64_t>(seconds / 2, 1, 600) * 1000 * 1000;
@@ -451,7 +454,8 @@ void ObsoleteFiles::UnlinkStaged(const std::string& directory) {
   fs->DeleteDir(staging, IOOptions(), nullptr).PermitUncheckedError();
 }
 
-// The notes are invalid once an opening has begun to create files.
+// An interrupted repair leaves a trace, a temporary file in lost/, from which the next repair
+// undoes it (db/recovery/repair.cc). A trace is invalid once an opening has begun to create files.
 void ObsoleteFiles::DeleteTracesOfRepairs() {
   const std::string lost = with_.context.name() + "/lost";
   std::vector<std::string> names;
@@ -505,25 +509,26 @@ void ObsoleteFiles::SortOut(const Leftovers& leftovers, const std::string& direc
   }
 }
 
-// Keeps the newest ones, up to the limits, in `tables`.
-void ObsoleteFiles::LimitUnexplained(const std::string& directory, std::vector<std::string>* tables,
+// Keeps the newest files, up to the limits, in `unexplained`.
+void ObsoleteFiles::LimitUnexplained(const std::string& directory,
+                                     std::vector<std::string>* unexplained,
                                      std::vector<std::string>* doomed) {
-  // A MANIFEST that has lost its end may have named the tables.
+  // A MANIFEST that has lost its end may have named the files, so all of them are kept.
   if (!with_.state.versions->recovered_whole()) return;
   std::vector<std::pair<uint64_t, std::string>> newest_first;
-  for (const std::string& name : *tables) {
+  for (const std::string& name : *unexplained) {
     uint64_t number = 0;
     FileType type;
     ParseFileName(name, &number, &type);
     newest_first.emplace_back(number, name);
   }
   std::sort(newest_first.rbegin(), newest_first.rend());
-  tables->clear();
+  unexplained->clear();
   const size_t kept = CountKept(directory, newest_first);
   for (size_t i = 0; i < newest_first.size(); i++) {
     const std::string& name = newest_first[i].second;
     if (i < kept) {
-      tables->push_back(name);
+      unexplained->push_back(name);
       continue;
     }
     const std::string path = directory + "/" + name;

@@ -125,8 +125,9 @@ class ObsoleteFiles final : public FilePurger {
   // the latter. Returns an error only if the directory of logs cannot be listed.
   Status SweepLogs(const std::vector<uint64_t>& damaged_logs, std::vector<std::string>* doomed,
                    RecoveryReport* report);
-  // Moves the oldest of `tables` beyond the limits of one opening to `doomed`.
-  void LimitUnexplained(const std::string& directory, std::vector<std::string>* tables,
+  // Moves the oldest of the names in *unexplained, beyond the limits of one opening, to *doomed, as
+  // paths.
+  void LimitUnexplained(const std::string& directory, std::vector<std::string>* unexplained,
                         std::vector<std::string>* doomed);
   // Returns how many of the files, from the newest on, are within the limits of lost/.
   size_t CountKept(const std::string& directory,

@@ -151,7 +151,7 @@ Status OptionsKeeper::WriteOne() {
   const Content content = Collect();
   const uint64_t number = with_.state.versions->NewFileNumber();
   const size_t last_bytes = last_bytes_;
-  files_.reserve(files_.size() + 1);
+  files_.reserve(files_.size() + 1);  // once the file exists, its number is stored without fail
   VARVE_ASSERT(!writing_ && told_ <= wanted);
   writing_ = true;
   size_t bytes = 0;
@@ -180,6 +180,7 @@ Status OptionsKeeper::WriteOne() {
   }
   writing_ = false;
   const uint64_t now = std::max(with_.context.MonotonicMicros(), began);
+  // The times of changes that were made meanwhile are not kept: they count from now on.
   changed_micros_ = now;
   pause_end_ = now + kPausePerWriting * (now - began);
   with_.state.work.SignalAll();

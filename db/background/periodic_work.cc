@@ -15,8 +15,8 @@ namespace varve {
 
 namespace {
 
-constexpr uint64_t kSecond = 1000 * 1000;
-constexpr uint64_t kLongestWaitMicros = 3600 * kSecond;
+constexpr uint64_t kSecondMicros = 1000 * 1000;
+constexpr uint64_t kLongestWaitMicros = 3600 * kSecondMicros;
 
 }  // namespace
 
@@ -59,10 +59,10 @@ uint64_t PeriodicWork::OnTime() noexcept {
   {
     DbLock lock(&with_.state.mu);
     const DBOptions& options = *with_.dynamic.current();
-    tell = Due(now, uint64_t{options.stats_dump_period_sec} * 1000 * 1000, &told_micros_, &wait);
-    record =
-        with_.context.statistics() != nullptr &&
-        Due(now, uint64_t{options.stats_persist_period_sec} * kSecond, &recorded_micros_, &wait);
+    tell = Due(now, uint64_t{options.stats_dump_period_sec} * kSecondMicros, &told_micros_, &wait);
+    record = with_.context.statistics() != nullptr &&
+             Due(now, uint64_t{options.stats_persist_period_sec} * kSecondMicros, &recorded_micros_,
+                 &wait);
     history_bytes = options.stats_history_buffer_size;
     if (Due(now, options.delete_obsolete_files_period_micros, &purged_micros_, &wait)) {
       // Runs as a job, since it calls listeners, which may take long and must not delay other
@@ -74,7 +74,7 @@ uint64_t PeriodicWork::OnTime() noexcept {
     }
     wait = std::min(wait, with_.options_keeper.HandOut(now));
     // After a failed allocation it is retried soon.
-    uint64_t aged = kSecond;
+    uint64_t aged = kSecondMicros;
     BestEffort([&] {
       with_.state.mu.AssertHeld();
       aged = ScheduleAged();
@@ -94,7 +94,8 @@ uint64_t PeriodicWork::ScheduleAged() {
     const auto options = family->options();
     for (const uint64_t age : {options->ttl, options->periodic_compaction_seconds,
                                uint64_t{options->bottommost_file_compaction_delay}}) {
-      if (age != 0 && age < kLongestWaitMicros / kSecond) wait = std::min(wait, age * kSecond);
+      if (age == 0 || age >= kLongestWaitMicros / kSecondMicros) continue;
+      wait = std::min(wait, age * kSecondMicros);
     }
   }
   return wait;

@@ -148,7 +148,7 @@ void Scrubber::RunPass() {
       DbLock lock(&with_.state.mu);
       with_.purger.Purge();
     }
-    if (!SleepUntil(0)) return;
+    if (!SleepUntil(0)) return;  // does not sleep, and returns false if the scrubber has to end
   }
   MutexLock lock(&mu_);
   progress_.passes++;
@@ -168,7 +168,8 @@ Status Scrubber::Pace(uint64_t bytes) {
   const double micros = static_cast<double>(bytes) * 1e6 /
                         static_cast<double>(with_.context.options().scrub_bytes_per_second);
   const uint64_t now = with_.context.MonotonicMicros();
-  // Unused time is not accumulated.
+  // Unused time is not accumulated. One read postpones the next by 1e12 us, eleven days, at most,
+  // so that a rate of very few bytes does not make the sum overflow.
   due_micros_ = std::max(due_micros_, now - std::min(now, kLeastPauseMicros)) +
                 static_cast<uint64_t>(std::min(micros, 1e12));
   if (due_micros_ < now + kLeastPauseMicros) return Status::OK();

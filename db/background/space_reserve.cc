@@ -23,6 +23,7 @@ constexpr size_t kPieceBytes = 1 << 20;
 void SpaceReserve::Start() {
   if (context_.options().reserve_bytes == 0) return;
   uint64_t bytes = 0;
+  // A file of another size is made anew.
   if (context_.fs()->GetFileSize(Path(), IOOptions(), &bytes, nullptr).ok()) {
     held_.store(bytes == context_.options().reserve_bytes, std::memory_order_relaxed);
   }

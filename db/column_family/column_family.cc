@@ -205,8 +205,9 @@ void ColumnFamily::MoveToLearned() {
   const Status s = mem_->CopyTo(fresh.get(), &copied);
   s.PermitUncheckedError();  // the copy is not used then
   if (!copied) return;
-  // Room for the old memtable, and for all memtables that the other lists may move there.
-  released_.reserve(released_.size() + history_.size() + immutables_.size() + 2);
+  // Room for the old memtable, and for all memtables that may move there from the other lists
+  // later, without an allocation (SwitchMemTable).
+  released_.reserve(released_.size() + history_.size() + immutables_.size() + 1);
   Activate(&fresh);
   AddReleased(fresh);
 }

@@ -26,7 +26,8 @@ constexpr const char* kTypeNames[] = {"counter", "gauge", "summary"};
 // Appends a number, which must be finite, because JSON has no form for infinities and NaN. Whole
 // numbers have no decimal point.
 void AppendNumber(double value, std::string* out) {
-  // A whole number is written with all of its digits, where nine significant ones would round it.
+  // A whole number below 1e18 is written with all of its digits, where nine significant ones would
+  // round it.
   const bool whole = std::abs(value) < 1e18 && std::floor(value) == value;
   out->append(whole ? FixedDigits(value, 0) : SignificantDigits(value, 9));
 }

@@ -199,6 +199,7 @@ std::string TableOf(const ColumnFamily& f, const std::vector<Row>& rows) {
       "W-Amp "
       "Rd(MB/s) Wr(MB/s) Comp(sec) CompMergeCPU(sec) Comp(cnt) Avg(sec) KeyIn KeyDrop Rblob(GB) "
       "Wblob(GB)\n";
+  // The rule beneath the heading is as long as that, without its newline and terminating null.
   out += kHeading + std::string(sizeof(kHeading) - 2, '-') + "\n";
   for (const Row& row : rows) {
     const LevelWork& work = row.work;

@@ -106,11 +106,11 @@ class FamilyGarbage {
         static_cast<double>(counts.Values() - std::min(counts.Values(), counts.hidden));
     const double overwritten = std::min(values * entry_bytes, below - deleted);
     unclaimed_ = std::max(0.0, unclaimed_ - deleted - overwritten);
-    // A table without either does not shrink if it is compacted alone: only a compaction with the
-    // level beneath drops the values that it overwrites.
-    const bool settles = deletions > 0 || counts.hidden > 0;
-    if (!settles && overwritten == 0) return;
-    const Reason reason = ReasonOf(level, file, settles);
+    // A compaction of the table alone may drop deletions and hidden versions of it. The values that
+    // it overwrites are dropped only by a compaction with the level beneath.
+    const bool may_shrink_alone = deletions > 0 || counts.hidden > 0;
+    if (!may_shrink_alone && overwritten == 0) return;
+    const Reason reason = ReasonOf(level, file, may_shrink_alone);
     Add("tombstones", reason, deletions * entry_bytes);
     Add("deleted", reason, deleted);
     Add("hidden", reason, static_cast<double>(counts.hidden) * entry_bytes);
@@ -122,7 +122,8 @@ class FamilyGarbage {
   }
 
   // Returns the reason why the obsolete entries that the table has or hides are still there.
-  Reason ReasonOf(int level, const FileMetaData& file, bool settles) const {
+  // `may_shrink_alone`: a compaction of the table alone could drop some.
+  Reason ReasonOf(int level, const FileMetaData& file, bool may_shrink_alone) const {
     // The strongest reasons are tested first.
     if (file.largest_seq > oldest_snapshot_) {
       return {"held by snapshot " + std::to_string(oldest_snapshot_) + " since " +
@@ -141,10 +142,11 @@ class FamilyGarbage {
     VARVE_ASSERT(static_cast<size_t>(level) < shape_.scores.size());
     const double score = shape_.scores[static_cast<size_t>(level)];
     if (score >= 1) return {OfLevel(level) + " is past its size", "background work"};
-    if (settles && file.counts().settled) {
+    if (may_shrink_alone && file.counts().settled) {
       return {"needed by what a compaction could not merge or date", "CompactRange, perhaps"};
     }
-    if (settles && options_->bottommost_file_compaction_delay > 0 && LastOfItsRange(level, file)) {
+    if (may_shrink_alone && options_->bottommost_file_compaction_delay > 0 &&
+        LastOfItsRange(level, file)) {
       return {"bottommost_file_compaction_delay has not passed",
               "time, " + std::to_string(options_->bottommost_file_compaction_delay) +
                   " s after the file's creation"};

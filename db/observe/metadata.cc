@@ -122,8 +122,9 @@ SequenceNumber FirstSequence(Engine* engine, uint64_t number, const std::string&
   Slice record;
   std::string scratch;
   PredecessorLog before;
+  // Records about the log itself, which name the log before it or end it, are no batches.
   do {
-    // The log has no batch.
+    // Without a further record, or with a damaged one, the log has no batch to name.
     if (!reader.ReadRecord(&record, &scratch, WALRecoveryMode::kPointInTimeRecovery)) return 0;
   } while (ParsePredecessorRecord(record, &before) || IsEndRecord(record));
   return record.size() < kBatchHeaderBytes ? 0 : DecodeFixed64(record.data());

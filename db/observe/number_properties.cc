@@ -251,6 +251,7 @@ const std::vector<NumberProperty>& Numbers() {
       {&P::kNumRunningCompactionSortedRuns,
        [](Engine&, ColumnFamily& f) VARVE_REQUIRES(kDbMutex) { return RunsBeingCompacted(f); },
        Scope::kFamily},
+      // Counts the error in force, and the automatic attempts to recover from it.
       {&P::kBackgroundErrors,
        [](Engine& e, ColumnFamily&) VARVE_REQUIRES(kDbMutex) -> uint64_t {
          return e.errors.state().severity() != ErrorState::Severity::kNone
@@ -358,6 +359,8 @@ const VersionsProperty* FindOfVersions(const Slice& name) {
   return nullptr;
 }
 
+// Evaluates the property for the versions of the family among `live`, which are those of all
+// families. Each family has a comparator object of its own, by which its versions are recognized.
 uint64_t CountInVersions(const VersionsProperty& property, const ColumnFamily& family,
                          const std::vector<VersionRef>& live) VARVE_REQUIRES(kDbMutex) {
   std::vector<const Version*> of_family;

@@ -52,6 +52,7 @@ class FileTraceReader final : public TraceReader {
     VARVE_RETURN_IF_ERROR(Append(trace::kRecordHeadBytes, data));
     if (data->empty()) return Status::Incomplete("trace: " + name_ + " has no more records");
     if (data->size() < trace::kRecordHeadBytes) return CutAt(begin);
+    // The head ends with the size of the payload, in four bytes.
     const uint64_t whole = trace::kRecordHeadBytes +
                            uint64_t{DecodeFixed32(data->data() + trace::kRecordHeadBytes - 4)};
     VARVE_RETURN_IF_ERROR(Append(whole - data->size(), data));

@@ -134,6 +134,7 @@ constexpr uint64_t kNumbers = Bit(kGetFamily) | Bit(kSeekFamily) | Bit(kKeyCount
 // Reads the fields of `present`, in their order. Returns false if they do not fill the payload.
 bool ReadFields(BoundedReader* in, uint64_t present, Payload* payload) {
   payload->present = present;
+  // Fields that are not known have no known size.
   if ((present & ~(Bit(kFieldsEnd) - Bit(kBatch))) != 0) return false;
   for (uint8_t field = kBatch; field < kFieldsEnd; field++) {
     if ((present & Bit(static_cast<Field>(field))) == 0) continue;
@@ -328,7 +329,7 @@ Status DecodeRecord(const RawRecord& raw, uint32_t minor, std::unique_ptr<TraceR
     case kTraceMultiGet:
       if (!DecodeMultiGet(payload, raw.micros, record)) return DamagedPayload(raw);
       break;
-    default:
+    default:  // one of the two seeks: FieldsOf knows no other type, and SeekType has their numbers
       *record = std::make_unique<IteratorSeekQueryTraceRecord>(
           static_cast<IteratorSeekQueryTraceRecord::SeekType>(raw.type),
           payload.numbers[kSeekFamily], Copy(payload.texts[kSeekKey]),

@@ -66,7 +66,8 @@ void TtlClock::Stop() {
 void TtlClock::Settle() {
   MutexLock lock(&save_mu_);
   if (host_ == nullptr) return;
-  // From here on a later time needs a new grant, and waits for this lock.
+  // Until the limit is stored again, time stands still: a later time needs a grant, and Grant,
+  // which does not wait for this lock, returns no time beyond this limit.
   const uint32_t granted = granted_.exchange(kEarliestStamp, std::memory_order_acq_rel);
   const uint32_t last = last_.load(std::memory_order_acquire);
   // If `last` cannot be saved the larger granted time stays in the MANIFEST. The next opening then

@@ -77,6 +77,8 @@ class TtlCompactionFilter final : public CompactionFilter {
                                               new_columns, skip_until, nullptr);
     // A changed value keeps the stamp of the old one: a change does not prolong its life.
     if (decision == Decision::kChangeValue) AppendStamp(new_value, stamp);
+    // An entity in place of the value would have no stamp: kUndetermined, which is no decision
+    // about a value that was passed, makes the compaction fail.
     return decision == Decision::kChangeWideColumnEntity ? Decision::kUndetermined : decision;
   }
 

@@ -216,6 +216,7 @@ Status TtlDb::WriteWithCallback(const WriteOptions& options, WriteBatch* updates
   // insertion: by the stamp it may still be alive.
   if (updates->HasMerge()) hold.emplace(state_.get());
   const uint32_t stamp = state_->clock().ForStamps();
+  // The room is for a stamp of each value, and for one more byte of its length.
   WriteBatch stamped(updates->GetDataSize() + size_t{updates->Count()} * (kStampBytes + 1));
   VARVE_RETURN_IF_ERROR(StampBatch(*updates, stamp, &stamped));
   return write(&stamped);
@@ -386,8 +387,8 @@ Status TtlDb::NewIterators(const ReadOptions& options,
   for (size_t i = 0; i < bases.size(); ++i) {
     made.push_back(std::make_unique<TtlIterator>(std::move(bases[i]), state_, families[i], now));
   }
+  iterators->reserve(made.size());  // nothing can fail after this
   iterators->clear();
-  iterators->reserve(made.size());
   for (std::unique_ptr<Iterator>& iterator : made) iterators->push_back(iterator.release());
   return s;
 } catch (...) {

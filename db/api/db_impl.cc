@@ -621,11 +621,11 @@ Status DbImpl::Promote(const PromoteOptions& options) try {
 }
 
 const Snapshot* DbImpl::GetSnapshot() {
-  return TimestampedSnapshot(UINT64_MAX);
+  return TakeSnapshot(/*timestamp=*/UINT64_MAX, /*holds_evidence=*/false);
 }
 
 const Snapshot* DbImpl::CheckedSnapshot() {
-  return TakeSnapshot(UINT64_MAX, /*holds_evidence=*/true);
+  return TakeSnapshot(/*timestamp=*/UINT64_MAX, /*holds_evidence=*/true);
 }
 
 const Snapshot* DbImpl::TimestampedSnapshot(uint64_t timestamp) {

@@ -65,6 +65,7 @@ Status ChangeTableLimit(Engine* engine, int max_open_files) VARVE_REQUIRES(kDbMu
     return Status::NotSupported(
         "SetDBOptions: max_open_files of a database that was opened without a limit");
   }
+  // A negative number means no limit, for which a very large one stands.
   e.context.limited_tables()->SetCapacity(
       max_open_files < 0 ? std::numeric_limits<size_t>::max() / 2 : TablesFor(max_open_files));
   return Status::OK();
@@ -372,6 +373,7 @@ void DbImpl::CancelAllBackgroundWork(bool wait) {
   // Jobs that no thread has begun are withdrawn, as the threads belong to other databases, too, and
   // may never come to them.
   e.jobs->TakeBack();
+  // Updates refuses_writes(), by which writes learn of the shutdown.
   e.errors.WriteRefusal().PermitUncheckedError();
   e.state.work.SignalAll();
   // A callback of background work does not wait, as that work ends only after the callback.

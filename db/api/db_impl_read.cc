@@ -145,8 +145,9 @@ SequenceNumber DbImpl::PinOneMoment(const ReadOptions& options,
   const Snapshot* held = nullptr;
   for (int tries = 1;; tries++) {
     if (tries > kTries && options.snapshot == nullptr) held = GetSnapshot();
-    // The counter of ingestions is read before the pins and compared after them: if it was odd, or
-    // has grown, some families may show their ingested tables and some not yet.
+    // The counter of ingestions is odd while the tables of one become visible, family by family. It
+    // is read before the pins and compared after them: if it was odd, or has grown, some of the
+    // pinned families may show their ingested tables and some not yet.
     const uint64_t rounds = engine_->state.ingest_windows.Rounds();
     for (auto& [family, super_version] : *pinned)
       super_version = family->AcquireAt(options.snapshot);

@@ -37,6 +37,7 @@ Status FindNewestAsOf(const SuperVersion& super_version, SequenceNumber sequence
   Status s = GetFromSuperVersion(options, super_version, &lookup, /*statistics=*/nullptr);
   // Without an operator the search ends at the newest operand, as at any entry, with this error.
   const bool is_operand = s.IsInvalidArgument();
+  // Only the number is asked for: an error after an entry was found changes nothing.
   if (!s.ok() && !is_operand && lookup.found_seq() == 0) return s;
   newest->found = is_operand || lookup.state() != PointLookup::State::kSearching;
   // A range deletion that covers the key may be newer than the entry that was found beneath it.

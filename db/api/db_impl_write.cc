@@ -157,7 +157,8 @@ Status DbImpl::WriteOne(const WriteOptions& options, ColumnFamilyHandle* handle,
   // Later steps know only the family's id.
   VARVE_RETURN_IF_ERROR(CheckHandle(handle));
   const BatchRecord update{type, handle->GetID(), key, value};
-  // Only a batch has checksums, and only its value may end with a timestamp.
+  // Two kinds of updates need a batch: those with checksums, and range deletions with a timestamp,
+  // which both of their keys get; the end key is the value.
   const bool stamps_value = ts != nullptr && type == kTypeRangeDeletion;
   // The general way copies the update into a batch once more; the usual one encodes only the head
   // of the record.
@@ -170,6 +171,7 @@ Status DbImpl::WriteOne(const WriteOptions& options, ColumnFamilyHandle* handle,
     return Write(options, &batch);
   }
   VARVE_ASSERT(!stamps_value);
+  // To the request an empty timestamp means none, so a given one must not be empty.
   const Slice timestamp = ts != nullptr ? *ts : Slice();
   if (ts != nullptr && ts->empty()) {
     return TimestampSizeError(handle->GetName(), 0, handle->GetComparator()->timestamp_size());
@@ -274,10 +276,10 @@ Status DbImpl::FlushWAL(bool sync) try {
   if (!s.ok()) {
     DbLock lock(&e.state.mu);
     // The error of a log that recovery has replaced meanwhile is returned, but stops no writes.
-    const bool left =
+    const bool was_replaced =
         e.errors.state().recoveries() != recoveries && !e.state.logs->current_failed();
-    s = left ? ErrorState::Judged(s, BackgroundErrorReason::kWriteCallback)
-             : e.errors.Reported(s, BackgroundErrorReason::kWriteCallback);
+    s = was_replaced ? ErrorState::Judged(s, BackgroundErrorReason::kWriteCallback)
+                     : e.errors.Reported(s, BackgroundErrorReason::kWriteCallback);
   }
   return s;
 } catch (...) {
@@ -288,8 +290,8 @@ Status DbImpl::FlushWAL(bool sync) try {
 Status DbImpl::FlushWAL(const FlushWALOptions& options) try {
   if (options.rate_limiter_priority != Env::IO_TOTAL) {
     const OpenCall call = EnterCall();
-    // The bytes that are held back in memory are what the flush is about to write.
     VARVE_RETURN_IF_ERROR(CheckWritable(call));
+    // The bytes that are held back in memory are what the flush is about to write.
     engine_->admission->Charge(options.rate_limiter_priority, engine_->state.logs->held_back());
   }
   return FlushWAL(options.sync);

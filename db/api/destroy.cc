@@ -131,9 +131,10 @@ Status DeleteLocked(FileSystem* fs, const std::string& name, const std::string& 
   // The folders within the log directory go before the directory itself, and the lock's file goes
   // with it.
   if (!wal_dir.empty() && wal_dir != name) {
-    if (!IsOfAnotherDatabase(fs, name, wal_dir))
+    if (!IsOfAnotherDatabase(fs, name, wal_dir)) {
       note(DeleteDirectory(fs, ArchivalDirectory(wal_dir), kWalFile));
-    if (!IsOfAnotherDatabase(fs, name, wal_dir)) note(RemoveRestoreFolder(fs, wal_dir));
+      note(RemoveRestoreFolder(fs, wal_dir));
+    }
     logs->Remove();
     note(DeleteBeside(fs, name, wal_dir, kWalFile));
   }

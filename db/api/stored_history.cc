@@ -105,6 +105,7 @@ class StoredRecords final : public StatsHistoryIterator {
 
 Status AddStatisticsRecord(uint64_t seconds, const std::vector<uint64_t>& growth,
                            ColumnFamilyHandle* family, WriteBatch* batch) {
+  // The versions are written with each record, as nothing else writes them into a new family.
   const std::string version = std::to_string(kFormVersion);
   VARVE_RETURN_IF_ERROR(batch->Put(family, kFormVersionKey, version));
   VARVE_RETURN_IF_ERROR(batch->Put(family, kReadableByKey, version));

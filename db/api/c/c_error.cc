@@ -32,8 +32,9 @@ void SetError(char** errptr, const Status& status, const char* call) noexcept {
   if (errptr == nullptr) return;
   char* text = Try([&] {
     std::string message = status.ToString();
-    const size_t us = message.find("C API:");
-    if (us != std::string::npos) message.replace(us, std::strlen("C API"), call);
+    // Errors of this API itself name the function that the program has called.
+    const size_t mark = message.find("C API:");
+    if (mark != std::string::npos) message.replace(mark, std::strlen("C API"), call);
     return CopyText(message);
   });
   // If even this copy fails, *errptr becomes null, which looks like a success: the caller's own

@@ -24,7 +24,8 @@ Status LackingOptions::Check() const {
   // An option that was set to its default asks for nothing.
   for (const auto& [option, value] : values_) {
     if (value == option->default_value) continue;
-    // The value "(set)" is harmless for no option that asks for something.
+    // No option of the table of foreign options lists "(set)" as a harmless value. So only options
+    // of which every value is harmless, which just tune something, pass.
     const ForeignVerdict verdict = JudgeForeignOption(option->struct_name, option->name, "(set)");
     if (verdict == ForeignVerdict::kHarmless) continue;
     return Status::NotSupported("C API: this engine does not have it", option->name);

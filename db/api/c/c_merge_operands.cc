@@ -35,7 +35,8 @@ class OperandRead {
   OperandRead(DB* db, const ReadOptions& read_options, ColumnFamilyHandle* family, const Slice& key)
       : db_(db), read_options_(read_options), family_(family), key_(key) {}
 
-  // Sets *number like GetMergeOperands.
+  // Sets *number like GetMergeOperands. Without a limit in the options, reads again with more
+  // places while these do not suffice.
   Status Into(rocksdb_merge_operands_t* operands, GetMergeOperandsOptions options, int* number) {
     Clear(operands);
     const bool limited = options.expected_max_number_of_operands != 0;
@@ -50,9 +51,9 @@ class OperandRead {
       const Status s = db_->GetMergeOperands(read_options_, family_, key_, operands->values.data(),
                                              &options, number);
       if (s.ok()) operands->count = static_cast<size_t>(*number);
-      // More may have been written since.
       if (limited || !s.IsIncomplete() || *number <= places) return s;
-      // The program has set no limit, so the read is repeated with as many places as it said.
+      // There are *number operands. More may be written before the next read, which then says so
+      // again.
       options.expected_max_number_of_operands = *number;
     }
   }

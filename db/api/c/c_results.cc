@@ -35,7 +35,7 @@ void ResultSlab::HandOut(std::unique_ptr<ResultSlab> slab, uint32_t handed_out,
   // Both stores come before any value is known to another thread.
   slab->home_ = std::move(home);
   slab->out_.store(handed_out, std::memory_order_relaxed);
-  (void)slab.release();  // The last PutBack frees it.
+  (void)slab.release();  // The last PutBack gives it back to its home.
 }
 
 void ResultSlab::PutBack(PinnableSlice* value) noexcept {

@@ -20,7 +20,7 @@ namespace varve::c {
 class SpareSlabs;
 
 // Holds the results of one batched read. Each result that was handed out is given back by itself;
-// the last one frees the slab.
+// with the last one the slab returns to its home, which keeps or frees it.
 //
 // Thread safety: PutBack from any thread; the rest only by the reading thread.
 class ResultSlab {
@@ -42,7 +42,7 @@ class ResultSlab {
   // returns the slab to `home`. The caller must not use the slab any more.
   static void HandOut(std::unique_ptr<ResultSlab> slab, uint32_t handed_out,
                       std::shared_ptr<SpareSlabs> home);
-  // Gives one result back: releases what its value pins, and the slab if it was the last one.
+  // Gives one result back: releases what its value pins. The last one returns the slab to its home.
   void PutBack(PinnableSlice* value) noexcept;
 
  private:

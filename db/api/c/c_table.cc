@@ -27,6 +27,7 @@ void rocksdb_options_set_plain_table_factory(rocksdb_options_t* options, uint32_
   table.hash_table_ratio = hash_table_ratio;
   table.index_sparseness = index_sparseness;
   table.huge_page_tlb_size = huge_page_tlb_size;
+  // The first table that is built refuses a number without a meaning.
   table.encoding_type = static_cast<varve::EncodingType>(encoding_type);
   table.full_scan_mode = full_scan_mode != 0;
   table.store_index_in_file = store_index_in_file != 0;

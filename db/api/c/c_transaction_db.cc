@@ -26,7 +26,8 @@ using varve::c::Try;
 
 namespace {
 
-// A number that means no policy is refused like a policy that Varve lacks.
+// Returns the policy with the number. For any other number, and for WRITE_UNPREPARED, returns
+// WRITE_UNPREPARED, with which Open is refused.
 varve::TxnDBWritePolicy PolicyOf(int number) {
   for (const auto policy : {varve::WRITE_COMMITTED, varve::WRITE_PREPARED}) {
     if (number == policy) return policy;

@@ -202,7 +202,7 @@ struct rocksdb_walfilter_t final : varve::WalFilter {
     const int answer = judge(state, log, file.data(), file.size(), &found, &replacement, &changed);
     *batch_changed = changed != 0;
     if (*batch_changed) *new_batch = std::move(replacement.rep);
-    return static_cast<WalProcessingOption>(answer);
+    return static_cast<WalProcessingOption>(answer);  // recovery refuses one without a meaning
   }
 
   void* const state;

@@ -224,8 +224,8 @@ Status FlushRunner::RunPicked(const FlushJob& job, std::vector<FamilyFlush>* flu
   // with an unsynced log, or after a power loss the families would be of different moments. The
   // same holds for the decision about a prepared transaction, which would otherwise be undecided
   // again. Error recovery, whose logs may be damaged, flushes all families in one job instead.
-  const bool apart = state_.families.all().size() > 1 || state_.prepared.InUse();
-  if (apart && job.reason != FlushReason::kErrorRecovery) {
+  const bool needs_synced_logs = state_.families.all().size() > 1 || state_.prepared.InUse();
+  if (needs_synced_logs && job.reason != FlushReason::kErrorRecovery) {
     DbUnlock unlock(&state_.mu);
     // The number is read before the sync, which covers all logs below it, but none that is begun
     // meanwhile.

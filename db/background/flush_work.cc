@@ -360,6 +360,8 @@ Status FlushWork::SwitchAndFlush(const std::vector<ColumnFamily*>& families,
 }
 
 bool FlushWork::WouldStall(const ColumnFamily& family) const {
+  // A flush first adds an immutable memtable, by the switch, and then tables to L0. Both count
+  // here, although the memtable is gone when the tables are there.
   StallInput after;
   after.unflushed_memtables = family.unflushed_count() + 1;
   after.l0_files = family.shape().runs + family.shape().runs_per_flush;

@@ -424,7 +424,7 @@ Status CompactionWork::CompactFiles(ColumnFamily* family, const CompactionOption
     state_.mu.AssertHeld();
     VARVE_RETURN_IF_ERROR(
         PickCompactFiles(view.version, view.shape, *view.options, call, view.running, plan));
-    CompactionPlan& chosen = **plan;
+    CompactionPlan& chosen = **plan;  // not null after OK
     chosen.trivial_move = chosen.trivial_move && options.allow_trivial_move;
     if (options.compression != kDisableCompressionOption) {
       chosen.output.compression = options.compression;

@@ -209,7 +209,7 @@ void ColumnFamily::MoveToLearned() {
   // later, without an allocation (SwitchMemTable).
   released_.reserve(released_.size() + history_.size() + immutables_.size() + 1);
   Activate(&fresh);
-  AddReleased(fresh);
+  AddReleased(fresh);  // the old memtable, for which Activate has exchanged the new one
 }
 
 // Requires the DB mutex and the commit path, except before there are readers, which the

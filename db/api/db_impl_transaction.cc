@@ -62,6 +62,7 @@ Status DbImpl::CheckRead(const ReadOptions& options, ColumnFamilyHandle* handle)
 Status DbImpl::CheckUpdate(ColumnFamilyHandle* handle) const try {
   if (engine_->lifecycle.closed()) [[unlikely]]
     return CheckOpen();
+  // The default family cannot be dropped.
   if (handle == default_handle_.get() || VARVE_CANARY(kForeignHandle)) return Status::OK();
   Status s;
   const ColumnFamily* const family = engine_->state.Resolve(handle, &s);

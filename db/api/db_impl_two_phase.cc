@@ -137,6 +137,7 @@ Status DbImpl::CommitPrepared(const WriteOptions& options, PreparedTransaction* 
 Status DbImpl::RollbackPrepared(const WriteOptions& options, PreparedTransaction* prepared) try {
   VARVE_RETURN_IF_ERROR(CheckWritable());
   WriteOptions logged = options;
+  // Without its record the transaction would be prepared again after a crash.
   logged.disableWAL = false;
   WriteBatch record = MakeRollbackRecord(prepared->name);
   const TwoPhaseStep step{

@@ -151,6 +151,7 @@ rocksdb_iterator_t* IteratorWithBase(rocksdb_writebatch_wi_t* batch,
       return iter.release();
     }
     if (options != nullptr) varve::c::HoldOptions(iter.get(), options);
+    // Values are read late if the base was made so, whatever the options of this call say.
     iter->lazy = base != nullptr && base->lazy;
     iter->rep.reset(batch->rep.NewIteratorWithBase(
         Family(family), base == nullptr ? nullptr : TakeOver(std::move(base)).release(),

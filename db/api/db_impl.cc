@@ -130,8 +130,8 @@ Status OpenDb(const OpenRequest& request, std::vector<ColumnFamilyHandle*>* hand
     (void)db.release();
     return s;
   }
-  // The work could not be started, usually for lack of a thread. The database is closed again when
-  // `db` goes; the handles go first, as their families must not outlive it in the caller's hands.
+  // The work could not be started, usually for lack of a thread. The destructor of `db` closes the
+  // database again. The handles are destroyed before, as the caller must not keep families of it.
   *dbptr = nullptr;
   if (handles != nullptr) DeleteAll(handles);
   return s;
@@ -244,7 +244,7 @@ Status DB::OpenAndTrimHistory(const DBOptions& db_options, const std::string& na
   }
   if (s.ok()) return s;
   // After a failure the caller gets no database: a half trimmed one would show histories that end
-  // at different moments. What was trimmed stays so, and the next call goes on from there.
+  // at different moments. What was trimmed stays trimmed, and the next call does the rest.
   for (ColumnFamilyHandle* handle : *handles) {
     (*dbptr)->DestroyColumnFamilyHandle(handle).PermitUncheckedError();
   }
@@ -376,7 +376,7 @@ DbImpl::~DbImpl() {
     LogWarn(engine_->context.info_log(), "the database goes, unreleased: %s", held.c_str());
   });
   // The order is that of use: closing ends the follower's attempts and all jobs; then its thread is
-  // joined; then the families may go.
+  // joined; then the families are released.
   CloseEngine(engine_.get()).PermitUncheckedError();
   VARVE_ASSERT(engine_->lifecycle.closed());
   follower_.reset();
@@ -397,7 +397,7 @@ Status DbImpl::Close() try {
   }
   if (!s.ok()) return s;
   s = CloseEngine(engine_.get(), WhenHeld::kRefuse);
-  // Closing may have been refused, as by a held snapshot; then the follower goes on.
+  // Closing may have been refused, as by a held snapshot; then the follower keeps running.
   if (follower_ != nullptr && engine_->lifecycle.closed()) follower_->Stop();
   return s;
 } catch (...) {

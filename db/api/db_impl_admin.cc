@@ -307,7 +307,7 @@ Status DbImpl::PauseBackgroundWork() try {
   s = CheckOpen();
   if (!s.ok()) return s;
   // The pause is in force before the wait, so no new job begins while those that run end. Calls
-  // that name files themselves go on (TreeAdmission).
+  // that name files themselves are not paused (TreeAdmission::Kind::kAtOnce).
   e.tree.Pause();
   while (e.jobs->flush.running() > 0 || e.jobs->compaction.Working() > 0 ||
          e.errors.state().attempt_under_way()) {
@@ -327,7 +327,7 @@ Status DbImpl::ContinueBackgroundWork() try {
     return Status::InvalidArgument("ContinueBackgroundWork: background work is not paused");
   }
   e.tree.Continue();
-  // Pauses are counted: only the last call lets work go on. What became due meanwhile was not
+  // Pauses are counted: only the last call lets work continue. What became due meanwhile was not
   // begun, so it is scheduled anew.
   if (e.tree.paused() == 0) {
     e.jobs->flush.Schedule();

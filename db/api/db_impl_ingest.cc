@@ -124,7 +124,7 @@ Status DbImpl::CommitFileIngestionHandles(const std::vector<FileIngestionHandle*
     ours.push_back(one);
   }
   // Another thread may take one of them in between, or Close all: then those that were taken here
-  // go back to the list, and their handles are as good as before.
+  // are put back into the list, and their handles can be committed again.
   std::vector<std::shared_ptr<Ingestion>> ingestions;
   for (IngestionHandle* const one : ours) {
     const Status s = one->Take("CommitFileIngestionHandles");

@@ -93,7 +93,7 @@ Status DbImpl::CheckRemoval(const char* name, ColumnFamilyHandle* handle, Column
 
 Status DbImpl::WriteRemoval(ColumnFamilyHandle* handle, WriteBatch* batch) {
   // The write is synced, and the flush does not wait for room: what is deleted already must get
-  // into a table even while writes are stalled, or the files beneath could not go.
+  // into a table even while writes are stalled, or the files beneath could not be deleted.
   WriteOptions durably;
   durably.sync = true;
   VARVE_RETURN_IF_ERROR(Write(durably, batch));

@@ -78,8 +78,8 @@ Status WithOpen(const DBOptions& db_options, const std::string& dbname,
   std::vector<ColumnFamilyHandle*> handles;
   VARVE_RETURN_IF_ERROR(DB::Open(db_options, dbname, families, &handles, &db));
   Status s;
-  // After a failure the loop goes on for the handles, which have to be destroyed; then the database
-  // is closed in any case.
+  // After a failure the loop continues for the handles, which have to be destroyed; then the
+  // database is closed in any case.
   for (ColumnFamilyHandle* const handle : handles) {
     if (s.ok()) s = work(db.get(), handle);
     s.UpdateIfOk(db->DestroyColumnFamilyHandle(handle));

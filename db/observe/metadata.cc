@@ -122,7 +122,8 @@ SequenceNumber FirstSequence(Engine* engine, uint64_t number, const std::string&
   Slice record;
   std::string scratch;
   PredecessorLog before;
-  // Records about the log itself, which name the log before it or end it, are no batches.
+  // Two kinds of records are no batches: those that name the preceding log, and those that end a
+  // log.
   do {
     // Without a further record, or with a damaged one, the log has no batch to name.
     if (!reader.ReadRecord(&record, &scratch, WALRecoveryMode::kPointInTimeRecovery)) return 0;

@@ -416,8 +416,8 @@ const Snapshot* TtlDb::GetSnapshot() try {
 }
 
 void TtlDb::ReleaseSnapshot(const Snapshot* snapshot) {
-  // The time goes first. Between the two calls a compaction may drop what only this snapshot
-  // showed, and the caller has given it up already.
+  // The hold of the time ends first. Between the two calls a compaction may drop what only this
+  // snapshot showed, and the caller has given it up already.
   state_->ForgetSnapshot(snapshot);
   db_->ReleaseSnapshot(snapshot);
 }

@@ -153,8 +153,8 @@ class CallbackFilterFactory final : public CompactionFilterFactory {
   std::unique_ptr<CompactionFilter> CreateCompactionFilter(
       const CompactionFilter::Context& context) override {
     rocksdb_compactionfiltercontext_t view = {&context};
-    // The factory's callback gives its handle away. The filter that is returned shares the state,
-    // since the handle goes here.
+    // The factory's callback gives its handle away, which is destroyed here. So the filter that is
+    // returned is a copy, which shares the state.
     const std::unique_ptr<rocksdb_compactionfilter_t> filter(create_(state_.get(), &view));
     if (filter == nullptr) return nullptr;
     // C programs can make no other kind.

@@ -37,8 +37,8 @@ void SetError(char** errptr, const Status& status, const char* call) noexcept {
     if (mark != std::string::npos) message.replace(mark, std::strlen("C API"), call);
     return CopyText(message);
   });
-  // If even this copy fails, *errptr becomes null, which looks like a success: the caller's own
-  // null pointer as the result is then all that tells.
+  // If even this copy fails, *errptr becomes null, which looks like a success: then only the null
+  // pointer that most functions return as their result shows the failure.
   if (text == nullptr) text = CopyText("Out of memory");
   std::free(*errptr);
   *errptr = text;

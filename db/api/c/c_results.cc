@@ -71,7 +71,7 @@ void SpareSlabs::Keep(std::unique_ptr<ResultSlab> slab) noexcept {
   // Results that were not handed out may have large buffers, too.
   slab->DropLargeBuffers();
   MutexLock lock(&mu_);
-  // With enough of them this one is freed, outside of the lock, when the argument goes.
+  // If there are enough, this one is freed by the destructor of `slab`, after the lock is released.
   if (count_ < kKept) slabs_[count_++] = std::move(slab);
 }
 

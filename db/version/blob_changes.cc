@@ -76,6 +76,7 @@ Status BlobChanges::AddGarbage(BlobGarbage garbage) {
     change->second.garbage_bytes = before->garbage_bytes;
   }
   Change& sum = change->second;
+  // A change that adds no file is of one that base has, so `before` is not null there.
   const BlobFileFacts& facts = sum.added != nullptr ? sum.added->facts() : before->blobs->facts();
   const uint64_t count_left = facts.count - sum.garbage_count;
   const uint64_t bytes_left = facts.bytes - sum.garbage_bytes;
@@ -197,7 +198,8 @@ Status BlobChanges::Build(const std::vector<std::vector<FileRef>>& levels, BlobF
   if (changes_.empty() && (base_ == nullptr || base_->empty())) return Status::OK();
   References references = Collect(levels);
   std::vector<BlobFileState> chosen;
-  // All numbers of base are below those of new files, except in a tree that is put together anew.
+  // Pairs of a file and whether base has it. A map, as BlobFiles must ascend, and new files need
+  // not have larger numbers than those of base in a tree that is put together anew.
   std::map<uint64_t, std::pair<BlobFileState, bool>> all;
   if (base_ != nullptr) {
     for (const BlobFileState& file : *base_) all.emplace(file.number(), std::pair(file, true));

@@ -8,7 +8,8 @@ namespace varve {
 
 BlobFile::~BlobFile() {
   const std::unique_ptr<BlobFileReader> reader(reader_.load(std::memory_order_acquire));
-  // To close a file takes too long under the DB mutex.
+  // Where LeaveOpen is in force the DB mutex may be held, under which closing a file takes too
+  // long. The metadata keeps the file open, and whoever takes that from the queue closes it.
   if (reader != nullptr && ObsoleteFileQueue::LeaveOpen::InForce()) {
     file_->opened_ahead = reader->TakeFile();
   }

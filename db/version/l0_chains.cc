@@ -8,7 +8,7 @@ namespace varve {
 
 namespace {
 
-// A search of so few files costs less than one of chains would save.
+// With fewer files, or fewer in a chain on the average, a search by chains saves too little.
 constexpr size_t kFewestFiles = 16;
 constexpr size_t kFewestPerChain = 4;
 
@@ -53,7 +53,7 @@ std::vector<L0Chain> CutIntoChains(const LevelFiles& l0, const InternalKeyCompar
     if (chain.Add(l0.files()[i])) continue;
     chains.push_back(chain.End(i - 1));
     if (chains.size() >= most) return {};
-    (void)chain.Add(l0.files()[i]);
+    (void)chain.Add(l0.files()[i]);  // cannot fail: the new chain is empty
   }
   chains.push_back(chain.End(l0.size() - 1));
   return chains;

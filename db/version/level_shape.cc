@@ -169,8 +169,9 @@ class ShapeComputer {
     return shape_.runs < most && Idle(0) < base_bytes_;
   }
 
-  // Returns the urgency of a full L0. It is by bytes if L0 outweighs the base level, so that
-  // neither waits forever for the other.
+  // Returns the urgency of a full L0: the ratio of its files to the trigger, or of its bytes to
+  // those of the base level if that is more, and at least 1. Both grow while L0 waits, so L0 does
+  // not wait forever for a base level that stays full.
   double L0Urgency() const {
     const double files = static_cast<double>(idle_l0_files_) / l0_trigger_;
     const double below = std::max(levels_ > 1 ? Idle(shape_.base_level) : 0, base_bytes_);

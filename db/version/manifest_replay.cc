@@ -321,10 +321,12 @@ Status ManifestReplay::ApplyUpToPoint(VersionEdit edit, Family* family) {
 // A family that does not fit what the opener wants is remembered as refused, and its further edits
 // are ignored; whether that fails the opening is known only at the end (invariant 4).
 Status ManifestReplay::ApplyUnlessRefused(const VersionEdit& edit, Family* family) {
+  // The files of a record that adds a family do not count (ApplyToFamily).
   if (!edit.family.added.has_value()) NoteTables(edit, family);
   if (!family->refusal.ok()) return Status::OK();
   Status s = ApplyToFamily(edit, family);
   if (VARVE_CANARY(kRefusePassedName)) return s;
+  // These two say that the opener's options do not fit; every other error is damage.
   if (!s.IsInvalidArgument() && !s.IsNotSupported()) return s;
   family->refusal = std::move(s);
   return Status::OK();

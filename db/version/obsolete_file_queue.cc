@@ -34,11 +34,13 @@ FileRef ObsoleteFileQueue::Track(std::shared_ptr<ObsoleteFileQueue> queue,
     // Acquire pairs with the version set's release, so that the thread that releases the last
     // reference sees the flag.
     if (!owned->obsolete.load(std::memory_order_acquire)) return;
-    const bool somebody_looks = LeaveOpen::InForce();
-    if (!somebody_looks) owned->CloseTable();
+    // Threads that use LeaveOpen check the queue afterwards. No other thread may do so for long
+    // after this one, so it closes the table itself and calls the waker.
+    const bool left_open = LeaveOpen::InForce();
+    if (!left_open) owned->CloseTable();
     const MutexLock lock(&queue->mu_);
     queue->Link(std::move(owned));
-    if (!somebody_looks && queue->waker_) queue->waker_();
+    if (!left_open && queue->waker_) queue->waker_();
   });
 }
 

@@ -27,6 +27,8 @@ namespace {
 
 // Limit for any tree; the version set knows a family's own limit.
 constexpr uint32_t kMaxLevels = 256;
+// Largest path id that the format allows: families have up to four paths (kTablePathsMax).
+constexpr uint32_t kPathIdMax = 3;
 
 void PutKey(std::string* dst, const InternalKey& key) {
   PutLengthPrefixedSlice(dst, key.Encode());
@@ -108,7 +110,8 @@ void EncodeCustomFields(const NewFile& file, std::string* dst) {
 
 // Returns false if the file has no bounds, or a level or path that the format cannot hold.
 bool EncodeFile(const NewFile& file, size_t timestamp_size, std::string* dst) {
-  if (file.smallest.empty() || file.largest.empty() || file.level < 0 || file.path_id > 3) {
+  if (file.smallest.empty() || file.largest.empty() || file.level < 0 ||
+      file.path_id > kPathIdMax) {
     return false;
   }
   // Bounds of a table without timestamps are stored without them, as RocksDB does.
@@ -200,6 +203,7 @@ class EditDecoder {
   const char* Garbage();
   const char* BlobCustomFields(bool* referred_once);
 
+  // Take a field. Return false if it is malformed, and true also if the input is too short.
   bool Level(int* level) {
     const uint32_t value = in_.Varint32();
     *level = static_cast<int>(value);
@@ -294,7 +298,7 @@ const char* EditDecoder::FileField(uint32_t tag) {
       if (in_.ok()) edit_->deleted_files.emplace_back(level, number);
       return nullptr;
     }
-    default:
+    default:  // kTagNewFile and its later forms
       return File(tag);
   }
 }
@@ -322,7 +326,7 @@ const char* EditDecoder::FamilyField(uint32_t tag) {
       edit_->family.persist_timestamps = persist == Slice("\1", 1);
       return nullptr;
     }
-    default: {
+    default: {  // kTagFullHistoryTsLow
       const Slice low = in_.LengthPrefixed();
       if (in_.ok() && low.empty()) return "full-history timestamp (empty)";
       edit_->family.full_history_ts_low = low.ToString();
@@ -341,7 +345,7 @@ const char* EditDecoder::NumbersField(uint32_t tag) {
       edit_->gone_tables.push_back(number);
     } else if (tag == kTagTtlClock) {
       edit_->ttl_clock = number;
-    } else {
+    } else {  // kTagUnreadLogs
       edit_->unread_logs.emplace_back(number, numbers.Varint64());
     }
   }
@@ -359,7 +363,7 @@ const char* EditDecoder::OtherField(uint32_t tag) {
     case kTagBlobFileGarbageOld:
       return Garbage();
     case kTagWalAdditionOld:
-      in_.Varint64();
+      in_.Varint64();  // the log's number
       for (uint32_t part = in_.Varint32(); in_.ok() && part != kWalAdditionEnd;
            part = in_.Varint32()) {
         if (part != kWalAdditionSyncedSize) return "log addition";
@@ -551,7 +555,8 @@ const char* EditDecoder::ByteField(uint32_t tag, const Slice& value, NewFile* fi
   } else if (tag == kTimestampsPersisted) {
     file->timestamps_persisted = byte == 1;
   } else {
-    if (byte > 3) return "new file (path id)";
+    // kPathId
+    if (byte > kPathIdMax) return "new file (path id)";
     file->path_id = byte;
   }
   return nullptr;

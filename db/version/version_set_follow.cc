@@ -64,13 +64,14 @@ void VersionSet::Follow(ManifestReplay* replay, uint64_t manifest_number,
       families_.emplace(id, std::move(versions));
     }
     const auto known = families_.find(id);
-    if (known == families_.end()) continue;
+    if (known == families_.end()) continue;  // created since the opening
     copy_facts(known->second.get());
     const auto tree = trees.by_family.find(id);
     if (tree != trees.by_family.end()) {
       known->second->next_epoch_number = tree->second.next_epoch_number;
       SetCurrent(known->second.get(), tree->second.version);
     } else if (first) {
+      // As in Recover, a family that was not opened has a tree of seven levels without files.
       SetCurrent(known->second.get(), std::make_shared<const Version>(
                                           known->second->icmp.get(), rep_->next_version_number++,
                                           std::vector<std::vector<FileRef>>(7)));

@@ -139,8 +139,8 @@ Status VersionSet::LogAndApply(std::vector<FamilyEdit> edits, FSDirectory* dir,
       records[i]->atomic_group_remaining = static_cast<uint32_t>(records.size() - 1 - i);
     }
   }
-  // The bound on logs is a record of this same group, so that it is in force together with the
-  // edits that justify it.
+  // The bound on logs must not be in force before the edits that justify it: PlanMinLog puts it
+  // into one of them, or into a record of its own behind their group.
   VersionEdit min_log_record;
   PlanMinLog(changes, &records, &min_log_record);
   std::vector<FileRef> added;
@@ -259,7 +259,8 @@ Status VersionSet::CreateFamily(const FamilyToOpen& family, uint64_t log_number,
 }
 
 // Once the record is written the family is dropped, and its files are marked obsolete: they are
-// deleted when the last version that has them goes, which readers may keep for long.
+// deleted when the last version that has them goes, which readers may keep for long. A later
+// opening sets those files aside that could not be noted in gone_tables_ for lack of memory.
 Status VersionSet::DropFamily(FamilyVersions* family, FSDirectory* dir) try {
   mu_->AssertHeld();
   const Turn turn(rep_.get());
@@ -293,7 +294,8 @@ Status VersionSet::DropFamily(FamilyVersions* family, FSDirectory* dir) try {
   return CaughtException();
 }
 
-// Epochs order L0: files added later are newer, and a file made from others is as old as they are.
+// Epochs order L0: files added later are newer, and a file made from others is as old as the oldest
+// of them (`inherited`; UINT64_MAX if the edit deletes none, as that of a flush does).
 void VersionSet::FillInEpochs(FamilyChange* change) {
   uint64_t& next = change->family->next_epoch_number;
   for (VersionEdit* edit : change->edits) {
@@ -302,6 +304,8 @@ void VersionSet::FillInEpochs(FamilyChange* change) {
     std::vector<std::pair<int, uint64_t>> deleted = edit->deleted_files;
     std::sort(deleted.begin(), deleted.end());
     uint64_t inherited = UINT64_MAX;
+    // The deletions are sorted by level, so each level of base that has any is walked once. A level
+    // that base lacks is left to BuildVersions, which refuses the edit.
     int level = -1;
     for (const auto& [deleted_level, number] : deleted) {
       if (deleted_level == level || deleted_level >= change->base->num_levels()) continue;
@@ -346,6 +350,7 @@ void VersionSet::PlanMinLog(const std::vector<FamilyChange>& changes,
     min = std::min(min, log_number);
     logs[id] = log_number;
   }
+  // The bound rises only if a family leaves logs behind, and only if a family is left to need any.
   if (!any_log_number || min == UINT64_MAX) return;
   if (options_.log_holder != nullptr) min = std::min(min, options_.log_holder->OldestLogHeld(logs));
   if (min <= min_log_number_to_keep_) return;
@@ -380,8 +385,9 @@ Status VersionSet::BuildVersions(std::vector<FamilyChange>* changes, std::vector
     FamilyChange& change = (*changes)[i];
     const bool any =
         std::any_of(change.edits.begin(), change.edits.end(), [](const VersionEdit* edit) {
-          // A flush that wrote nothing drops a memtable: findings about the version were
-          // true only together with it (db/version/tombstone_runs.h).
+          // An edit with a log number alone is of a flush that wrote no table, and drops a
+          // memtable. It gets a new version, too: the ranges that the old one remembers were
+          // found together with that memtable (db/version/tombstone_runs.h).
           return edit->ChangesFiles() || edit->log_number.has_value();
         });
     if (!any) continue;
@@ -577,10 +583,13 @@ Status VersionSet::WriteEdits(const std::vector<VersionEdit*>& edits, std::vecto
     const FamilyVersions* const family = FamilyOf(*edit, made);
     timestamp_sizes.push_back(family == nullptr ? 0 : family->icmp->timestamp_size());
     if (!edit->new_files.empty() || !edit->new_blob_files.empty()) {
+      // The family exists: LogAndApply has passed over dropped ones, and the turn keeps the rest.
       VARVE_RETURN_IF_ERROR(CheckNames(*edit, *family->paths, &write));
     }
     min_log = std::max(min_log, edit->numbers.min_log_to_keep.value_or(0));
   }
+  // After a success all doubtful MANIFESTs and the present one become obsolete; after a failure
+  // this MANIFEST and its tables become doubtful. Neither may then fail for lack of memory.
   auto& obsolete = rep_->obsolete_manifests;
   rep_->doubtful_manifests.reserve(rep_->doubtful_manifests.size() + 1);
   obsolete.reserve(obsolete.size() + rep_->doubtful_manifests.size() + 1);

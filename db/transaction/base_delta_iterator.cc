@@ -145,8 +145,10 @@ void BaseDeltaIterator::KeepBaseWithinBounds() {
   }
 }
 
-// In the old direction each source stands on the shown key or after it. In the new direction each
-// must stand after it on the other side, so both are positioned anew.
+// So far each source stands on the shown key or beyond it in the old direction; now each must stand
+// beyond it in the new one. `from` is a copy, as the key may lie in the base, which moves. With an
+// extractor the base only steps (MoveBaseUpTo), but once it has run past its last key a seek alone
+// brings it back.
 void BaseDeltaIterator::Turn(bool forward) {
   const std::string from = key().ToString();
   const bool steps = extractor_ != nullptr && base_->Valid();

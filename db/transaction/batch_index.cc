@@ -53,6 +53,7 @@ void BatchIndex::NoteTimestamps(const Comparator* comparator) {
 // not fail.
 void BatchIndex::BeforeAdding(size_t bytes, ColumnFamilyHandle* column_family) {
   if (column_family != nullptr && column_family != last_handle_) {
+    // Records have only the family's id; its comparator is learned from the handle here.
     FindFamily(column_family->GetID(), column_family->GetComparator());
     last_handle_ = column_family;
   }
@@ -101,6 +102,8 @@ BatchIndex::Family* BatchIndex::FindFamily(uint32_t id, const Comparator* compar
   }
   Family* const family = last_family_;
   if (comparator != nullptr && family->icmp().user_comparator() != comparator) [[unlikely]] {
+    // The family was first met without a handle, or by one with another comparator. All of the
+    // index is made again, with the family in the order of this handle.
     Forget();
     NoteTimestamps(comparator);
     family->keys.SetComparator(InternalKeyComparator(comparator));
@@ -182,6 +185,7 @@ void BatchIndex::RollBack(size_t bytes) noexcept {
   VARVE_ASSERT(done_ <= noted_);
   last_handle_ = nullptr;  // The handle may be deleted, and its address reused.
   bytes = std::max(bytes, kBatchHeaderBytes);
+  // Without notes nothing was indexed, and no cursor stands on a record.
   if (noted_ <= bytes && notes_.empty()) return;
   if (done_ > bytes) {
     // Forgets everything if less is left than removed, or if there is no memory to undo single

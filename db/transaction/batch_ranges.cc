@@ -41,6 +41,7 @@ BatchRanges::Cover BatchRanges::CoverOf(const Slice& key) {
   return {static_cast<uint32_t>(fragment.newest), fragment.start, fragment.end};
 }
 
+// The offset of the record serves as the tombstone's sequence number: a larger one is newer.
 FragmentedTombstones::Tombstone BatchRanges::TombstoneAt(uint32_t offset) const {
   BatchReader reader(*batch_, offset);
   BatchRecord record;

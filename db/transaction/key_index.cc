@@ -161,6 +161,8 @@ void KeyIndex::Split(Place* place) {
   other->count = kLeafEntries - kept;
   std::memcpy(other->prefixes, full.prefixes + kept, other->count * sizeof(uint64_t));
   std::memcpy(other->offsets, full.offsets + kept, other->count * sizeof(uint32_t));
+  // Everything that may throw comes before the directory changes: the leaf, this room, which
+  // doubles so that many splits stay cheap, and the insertion into first_prefixes_.
   leaves_.reserve(leaves_.size() + 1 > leaves_.capacity() ? 2 * leaves_.size() + 1
                                                           : leaves_.capacity());
   const auto at = static_cast<ptrdiff_t>(place->leaf + 1);

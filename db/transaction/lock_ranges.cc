@@ -47,6 +47,8 @@ int CompareEndToEnd(const Comparator& comparator, const KeySpan::End& a, const K
   const bool b_above = b.place == Place::kAboveAllWithPrefix;
   // If one prefix begins with the other, the shorter one ends later.
   if (a_above && b_above && a.key.starts_with(b.key)) return -1;
+  // Neither end is at its key, and they differ, so the one that reaches above a prefix is compared
+  // with the key of the other; of two that are before their keys, the keys decide.
   return a_above ? CompareEndToKey(comparator, a, b.key) : -CompareEndToKey(comparator, b, a.key);
 }
 

@@ -212,8 +212,8 @@ void LockTable::Unlock(HeldLock* held) {
       RemoveIfUnused(&part, queue);
     }
   }
-  // No thread puts the key in order any more, as it is not held; and a thread that has removed it
-  // from the order does not access the record after it has set this to 0.
+  // No thread puts the key in order any more, as it is not held; and a thread that has removed the
+  // key from the order does not access the record after it has set place_in_order to 0.
   if (held->place_in_order.load(std::memory_order_acquire) != 0) [[unlikely]]
     ranges_.Leave(held);
 }

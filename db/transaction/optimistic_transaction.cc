@@ -87,6 +87,7 @@ Status OptimisticTransaction::Use(ColumnFamilyHandle* family, const Slice& key, 
   return Status::OK();
 }
 
+// A record that the use has added stays, unused, as after UndoGetForUpdate.
 void OptimisticTransaction::TakeBack(const UseNote& note) {
   if (note.record == nullptr) return;
   auto* const tracked = static_cast<TrackedKey*>(note.record);
@@ -98,12 +99,13 @@ void OptimisticTransaction::TakeBack(const UseNote& note) {
   tracked->unchanged_since = note.unchanged_since;
 }
 
-// Without it a compaction might drop the newer version that proves a change, or a deletion with all
-// that it deleted. A snapshot of the transaction holds evidence by itself. Otherwise one of the
-// database's slots for holds is taken, which costs less than a snapshot, or a snapshot if no slot
-// is free.
+// Without a hold a compaction might drop the newer version that proves a change, or a deletion with
+// all that it deleted. A snapshot of the transaction holds evidence by itself; it is shared here,
+// so that it does so even after ClearSnapshot. Otherwise one of the database's slots for holds is
+// taken, which costs less than a snapshot, or a snapshot if no slot is free.
 Status OptimisticTransaction::HoldEvidence() {
   if (has_snapshot()) {
+    // An earlier hold or snapshot goes back as far as this one.
     if (snapshot_sequence() >= evidence_since_) return Status::OK();
     evidence_.push_back(GetTimestampedSnapshot());
     evidence_since_ = snapshot_sequence();

@@ -214,6 +214,9 @@ Status PessimisticTransaction::Prepare() try {
   return CaughtException();
 }
 
+// An announced snapshot (SetSnapshotOnNextOperation) is taken here if Commit is the next operation,
+// but not by a commit that is refused. Its notifier may have called any method, so prepared_ is
+// read again after it, and CommitUnprepared repeats the check.
 Status PessimisticTransaction::Commit() {
   if (announced()) [[unlikely]] {
     if (prepared_ == nullptr) VARVE_RETURN_IF_ERROR(CheckCommit());
@@ -315,8 +318,9 @@ Status PessimisticTransaction::CommitAndTryCreateSnapshot(
   std::shared_ptr<const Snapshot> taken;
   const Status s =
       Guarded([&] { return registry_->snapshots.Create(host_, db_, timestamp, &taken); });
+  // The commit is done: without a snapshot *snapshot stays null, and whatever the notifier throws
+  // is ignored.
   if (!s.ok()) return Status::OK();
-  // The commit is done, so whatever the notifier throws is ignored.
   if (notifier != nullptr) {
     BestEffort([&] { notifier->SnapshotCreated(taken.get()); });
   }
@@ -498,6 +502,7 @@ Status PessimisticTransaction::ValidateSequence(ColumnFamilyHandle* family, Held
   if (db_->GetLatestSequenceNumber() != since) {
     TransactionHost::NewestWrite newest;
     VARVE_RETURN_IF_ERROR(host_->FindNewest(family, lock->key.key, &newest));
+    // Files that were deleted with their data (DeleteFilesInRanges) may have had a newer write.
     const bool vanished = host_->NewestDroppedWithFiles(family) > since;
     if (newest.sequence > since || vanished) {
       return Status::Busy("the key was changed after the transaction's snapshot");
@@ -523,7 +528,7 @@ void PessimisticTransaction::UndoGetForUpdate(ColumnFamilyHandle* family, const 
     size_t i = uses_.size();
     while (i > marks_.back().uses && (uses_[i - 1].lock != lock || uses_[i - 1].write)) i--;
     if (i == marks_.back().uses) return;
-    uses_[i - 1].lock = nullptr;
+    uses_[i - 1].lock = nullptr;  // RollbackUses passes over it
   }
   lock->reads--;
   if (lock->reads == 0 && lock->writes == 0) held()->GiveBack(locks_, lock);
@@ -594,6 +599,7 @@ Status PessimisticTransaction::DeleteRange(ColumnFamilyHandle* family, const Sli
     VARVE_RETURN_IF_ERROR(LockRange(of, {begin.ToString(), RangeEnd::Place::kAt},
                                     {end.ToString(), RangeEnd::Place::kBefore}));
     Status s = AddToBatch(kDeleteRangeRecord, of, begin, end);
+    // LockRange adds no range if skip_concurrency_control_ is set.
     if (!s.ok() && held()->ranges.size() > ranges_before) held()->GiveBackLastRange(locks_);
     return s;
   });
@@ -607,6 +613,9 @@ Status PessimisticTransaction::CheckTimestampSize(size_t timestamp_size) const {
                               std::to_string(timestamp_size) + " bytes; only 8 can be");
 }
 
+// The timestamp is that of the options, or else that of SetReadTimestampForValidation. With
+// enable_udt_validation a read that validates needs the latter, one that does not must not have it,
+// and the options must not name another.
 Status PessimisticTransaction::TimestampForUpdate(const ReadOptions& options, bool do_validate,
                                                   std::string* timestamp) const {
   const bool has = read_timestamp_ != kMaxTxnTimestamp;

@@ -459,7 +459,7 @@ Status TransactionBase::CheckTimestampSize(size_t /*timestamp_size*/) const {
 
 Status TransactionBase::TimestampForUpdate(const ReadOptions& /*options*/, bool /*do_validate*/,
                                            std::string* /*timestamp*/) const {
-  return CheckTimestampSize(0);
+  return CheckTimestampSize(0);  // NotSupported, as CheckFamily returns for such families
 }
 
 Status TransactionBase::AddToBatch(WriteType type, ColumnFamilyHandle* family, const Slice& key,

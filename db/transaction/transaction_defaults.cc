@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Implements methods of public base classes that only some transactions override.
+// Implements methods of public classes that their headers only declare: those that only some
+// transactions override, and one of StackableDB.
 
 #include "varve/utilities/transaction.h"
 #include "varve/utilities/transaction_db.h"

@@ -335,6 +335,7 @@ Status WriteBatchWithIndex::PutEntity(ColumnFamilyHandle* column_family, const S
                                       const WideColumns& columns) {
   size_t bytes = key.size();
   for (const WideColumn& column : columns) {
+    // The last term is more than the column's lengths take.
     bytes += column.name().size() + column.value().size() + 2 * kRecordOverhead;
   }
   return rep_->Add(column_family, bytes, [&](WriteBatch* batch) {

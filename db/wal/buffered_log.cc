@@ -133,6 +133,8 @@ IOStatus BufferedLog::Latched(Step step) {
   return s;
 }
 
+// Writes the record past the queue, which is empty and stays so: the caller keeps other threads
+// from reserving. The record uses up a ticket of its own, as it needs a sync.
 IOStatus BufferedLog::AddTimestampSizes(const Slice& payload) {
   {
     MutexLock lock(&mu_);

@@ -12,6 +12,7 @@ namespace varve::wal {
 IOStatus GatheredWrite::Add(uint64_t offset, const char* header, const Slice& head,
                             const Slice& tail) {
   const uint64_t start = header == nullptr ? offset + kHeaderBytes : offset;
+  // One write takes a limited number of fragments, which must follow each other without a gap.
   if (fragments_ == kFragmentsMax || start != end_) VARVE_RETURN_IF_ERROR(Write());
   if (parts_ == 0) begin_ = end_ = start;
   if (header != nullptr) {

@@ -18,6 +18,8 @@ LogChunks::LogChunks(std::unique_ptr<SequentialFileReader> file)
 
 LogChunks::~LogChunks() = default;
 
+// SequentialFileReader::Read returns less than was asked for only at the end of the file. After an
+// error there is no next chunk either.
 bool LogChunks::Next(Status* status) {
   if (last_) return false;
   Slice read;

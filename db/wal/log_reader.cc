@@ -4,6 +4,7 @@
 //
 //    block (32 KiB): | header payload | header payload | ... | padding |
 //    record:           FULL, or FIRST MIDDLE* LAST; recyclable forms bear the log's number
+//    header:           checksum 4 | length 2 | type 1 | log number 4 (recyclable forms only)
 //
 // The writer may have been killed, or have lost power, at any moment. The reader must tell damage,
 // which the recovery mode judges, from the remains of an unfinished write, which are no damage:
@@ -111,6 +112,7 @@ bool HasRecordStart(const char* data, size_t from, size_t n, uint64_t* budget) {
     const bool starts = type == kFullType || type == kFirstType || type == kRecyclableFullType ||
                         type == kRecyclableFirstType;
     if (!starts || at < from + kHeaderBytes - 1) continue;
+    // The type, which is never 0, is the last byte of a plain header.
     const size_t header = at - (kHeaderBytes - 1);
     const size_t total = HeaderBytes(type) + DecodeFixed16(data + header + 4);
     if (total > std::min(n - header, kBlockBytes - header % kBlockBytes)) continue;
@@ -192,7 +194,8 @@ LogReader::Outcome LogReader::PassZeros(const char* p, size_t have) {
     size_t zeros = 0;
     while (p[zeros] == 0) zeros++;
     Bad(have, "zeros with data after them");
-    // A kept sector may also begin with zeros.
+    // Other bytes behind the zeros in the same sector prove that it was kept. So the zeros can be
+    // those of a lost sector only if they reach the next one.
     bad_.lacks_sector = (chunks_.offset() + zeros) / kSectorBytes > chunks_.offset() / kSectorBytes;
     if (bad_.lacks_sector && IsUnfinishedTail(p + zeros, have - zeros)) bad_.is_torn = true;
     return Outcome::kBad;
@@ -245,10 +248,12 @@ LogReader::Outcome LogReader::ParseRecord(const char* p, size_t have, size_t roo
   const auto type = static_cast<uint8_t>(p[6]);
   const size_t header = HeaderBytes(type);
   const size_t total = header + DecodeFixed16(p + 4);
-  // Padding before recyclable records is longer than a plain header, and is not a hole.
+  // The padding before a recyclable record can have room for a plain header (ReadPhysical passes it
+  // as zeros then), but not for a recyclable one; more zeros are a hole.
   fragment->after_zeros = zero_bytes_ >= kRecyclableHeaderBytes && !MayFollowZeros(type);
   if (fragment->after_zeros) damage_.hole = true;
-  // A block may end with a first fragment that is only a header.
+  // A block may end with a first fragment that is only a header, so zeros with room for one may be
+  // the lost beginning of this record.
   fragment->lacks_sector_before = zero_bytes_ >= kHeaderBytes;
   zero_bytes_ = 0;
   if (!any_data_ && BearsNumber(p, have, type)) recycled_ = true;

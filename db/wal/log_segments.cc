@@ -82,7 +82,7 @@ void LogSegments::WorkAhead() {
     ready_ = std::move(made);
     asked_ = false;
     changed_.SignalAll();
-    // No thread waits for this.
+    // No thread waits for the unmapping, so it comes last.
     lock.Unlock();
     for (const auto& segment : left) Unmap(*segment);
     lock.Lock();

@@ -243,7 +243,8 @@ IOStatus LogSet::CollectDirty(bool current, std::vector<Dirty>* dirty) {
     const bool last = &log == &logs_.back();
     if (last && !current) break;
     if (log.durable()) continue;
-    // A predecessor record matters only to records after it, and to that of the next log.
+    // A current log without records has at most a predecessor record. That matters only to records
+    // after it, and to the predecessor record of the next log.
     if (last && log.empty()) break;
     if (log.failed()) {
       if (!sync_error_.ok()) return sync_error_;
@@ -432,6 +433,7 @@ std::vector<LogSet::Retired> LogSet::TakeKept(uint64_t min_number) {
     const bool idle = log.durable() && !log.failed();
     if (!idle && log.number >= min_number) continue;
     taken.push_back(Retired{log.number, log.writer, false, false});
+    // Both are asked of the writer, which leaves the set here.
     log.closed_bytes = log.bytes();
     log.was_in_doubt |= log.failed();
     log.busy = true;
@@ -483,6 +485,7 @@ IOStatus LogSet::CloseAll(bool sync) {
   }
   for (Log& log : logs_) {
     if (log.writer == nullptr) continue;
+    // Asked before the file is closed, as the error of an earlier failure is not returned again.
     const bool failed = log.failed();
     log.busy = true;
     IOStatus closed;

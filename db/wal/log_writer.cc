@@ -170,12 +170,12 @@ IOStatus LogWriter::WriteBuffer() {
 }
 
 IOStatus LogWriter::Sync(bool use_fsync) {
-  // The file cannot be appended to while it is synced.
+  // This file cannot be appended to while it is synced, so the lock keeps appends out.
   if (!syncs_beside_appends_) {
     IoMutexLock lock(&mu_);
     return file_->Sync(use_fsync);
   }
-  // Otherwise the buffer is empty between records.
+  // With manual_flush the buffer may hold records; without it every append has emptied the buffer.
   if (options_.manual_flush) {
     IoMutexLock lock(&mu_);
     VARVE_RETURN_IF_ERROR(file_->Flush());

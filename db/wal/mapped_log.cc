@@ -380,7 +380,8 @@ IOStatus MappedLog::WaitWhole(const LogReservation& place) {
   return IOStatus::OK();
 }
 
-// Reads the end before the ticket: no byte before it belongs to a record that is not waited for.
+// The end is read before the ticket, so every byte before that end is of a record that is waited
+// for.
 LogExtent MappedLog::AwaitReserved() {
   const uint64_t end = size();
   const uint64_t ticket = last_ticket();

@@ -15,7 +15,13 @@ constexpr uint32_t kZstdMagic = 0xfd2fb528u;
 // Tables of this format version state the raw size before the frame, which the codec requires.
 constexpr uint32_t kSizedBlockVersion = 5;
 
-// Gets the content size in a zstd frame's header; returns false if it states none.
+// Gets the content size in a zstd frame's header (RFC 8878); returns false if it states none:
+//
+//      magic 4 | descriptor 1 | window 1, unless single segment | dictionary id | content size
+//
+// The descriptor's highest two bits select the width of the content size, its lowest two bits that
+// of the dictionary id, and bit 5 is the single segment. A size of two bytes counts from 256, since
+// smaller ones fit into one byte.
 bool StatedSize(const Slice& frame, uint64_t* size) {
   BoundedReader in(frame);
   if (in.Fixed32() != kZstdMagic) return false;

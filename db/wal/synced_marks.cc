@@ -91,6 +91,7 @@ void SyncedMarks::NoteLog(uint64_t log, uint64_t bytes, bool last) {
   VARVE_ASSERT(log > mark_.log || (log == mark_.log && bytes >= mark_.log_bytes));
   mark_.log = log;
   mark_.log_bytes = bytes;
+  // The last mark is written whatever the time is, so the clock is not asked.
   const uint64_t now = last ? 0 : clock_->NowNanos();
   if (last || now - written_nanos_ >= kBetweenNotesNanos) {
     Write();

@@ -35,7 +35,7 @@ Status DecodeTimestampSizes(const Slice& payload, TimestampSizes* sizes) {
   if (payload.size() % kEntryBytes != 0) {
     return Status::Corruption("timestamp sizes", "of " + std::to_string(payload.size()) + " bytes");
   }
-  TimestampSizes all = *sizes;
+  TimestampSizes all = *sizes;  // a copy, so that a refused payload changes nothing
   for (size_t at = 0; at < payload.size(); at += kEntryBytes) {
     const uint32_t family = DecodeFixed32(payload.data() + at);
     const size_t size = DecodeFixed16(payload.data() + at + 4);

@@ -95,6 +95,7 @@ void WriteBatchInternal::NoteTimestampsOf(WriteBatch* batch, const WriteBatch& s
       WriteBatch::TimestampedFamily* known = FindTimestamped(batch, family.id, family.ts_size);
       if (known == nullptr) known = AddTimestampedFamily(batch, family);
       known->first_unset = std::min(known->first_unset, family.first_unset);
+      // Set with the first family already, as AddTimestampedFamily takes 0 for an empty list.
       batch->timestamped_.count = before + added.count;
     });
   } catch (...) {
@@ -167,6 +168,7 @@ Status WriteBatchInternal::CheckTimestamps(const WriteBatch& batch, const Pick& 
 }
 
 // Goes through the batch twice: first to find every error while nothing has changed, then to write.
+// `pick` may call the program, and answer otherwise the second time; such an update is passed over.
 // A family has no unset timestamps afterwards only if none of its records was passed over.
 template <typename Pick>
 Status WriteBatchInternal::SetTimestamps(WriteBatch* batch, const Pick& pick) {
@@ -174,8 +176,7 @@ Status WriteBatchInternal::SetTimestamps(WriteBatch* batch, const Pick& pick) {
   VARVE_RETURN_IF_ERROR(batch->VerifyChecksum());
   VARVE_RETURN_IF_ERROR(CheckTimestamps(*batch, pick));
   WriteBatch::TimestampedKeys& timestamped = batch->timestamped_;
-  // The first pass has checked everything. From here on the batch changes, and no error may leave
-  // it half stamped.
+  // From here on the batch changes, and no error may leave it half stamped.
   ForEachFamily(timestamped, [](WriteBatch::TimestampedFamily& family) { family.skipped = false; });
   char* const rep = batch->rep_.data();
   BatchReader reader(batch->rep_);
@@ -220,6 +221,7 @@ Status WriteBatch::UpdateTimestamps(const Slice& ts,
       });
 }
 
+// The checker gets the size of `ts`, and sets it to 0 for a family without timestamps.
 Status WriteBatchInternal::PickChecked(const WriteBatch::TimestampChecker& checker,
                                        uint32_t column_family, const Slice& ts, Slice* own) {
   size_t size = ts.size();

@@ -119,11 +119,12 @@ void CommitRing::RetireCompleted(Wakes* wakes) {
 void CommitRing::AwaitRoom(Ticket ticket) {
   VARVE_ASSERT(ticket >= slot_count_);  // The ring has been full.
   const uint32_t round = room_rounds_.load(std::memory_order_acquire);
-  // They are woken together, when half of the ring has retired: a wake-up for a few slots would be
-  // followed by the next sleep.
+  // Waiters for room are woken together, when half of the ring has retired: a wake-up for a few
+  // slots would be followed by the next sleep.
   room_at_.store(ticket - slot_count_ / 2, std::memory_order_seq_cst);
   // The ticket one lap earlier still has the slot. If it has retired meanwhile, the caller looks
   // for room again at once.
+  // (The two low bits of a word are its state.)
   if (SlotOf(ticket).word.load(std::memory_order_seq_cst) >> 2 == Low(ticket - slot_count_)) {
     FutexWait(room_rounds_, round);
   }

@@ -129,7 +129,8 @@ class CommitRing {
   const Slot& SlotOf(Ticket ticket) const { return slots_[ticket & (slot_count_ - 1)]; }
   // True if the ticket's slot is complete and not retired.
   [[nodiscard]] bool IsComplete(Ticket ticket) const;
-  // Takes the role, if it is free, and retires completed slots from the head on.
+  // Retires completed slots from the head on, and adds to *wakes those whom the caller must wake
+  // when it has given up the role. Requires the role.
   void RetireCompleted(Wakes* wakes);
   // Wakes the writers of these slots, and those that wait for room.
   void Wake(const Wakes& wakes);

@@ -27,6 +27,8 @@ constexpr size_t kMagicBytes = kBefore.size();
 static_assert(kFound.size() == kMagicBytes && kEnd.size() == kMagicBytes);
 static_assert(kEndRecordBytes == kBatchHeaderBytes + 2 + kMagicBytes);
 
+// Returns a batch of one blob, which is to be `magic` and `more` bytes that the caller appends. Its
+// sequence number is `next`, that of the next batch.
 std::string BatchOf(SequenceNumber next, std::string_view magic, size_t more) {
   std::string batch;
   PutFixed64(&batch, next);

@@ -152,6 +152,7 @@ Status Handle(const BatchRecord& record, bool empty, WriteBatch::Handler* handle
     case kTypeCommitXID:
       return handler->MarkCommit(record.key);
     case kTypeCommitXIDAndTimestamp:
+      // The timestamp comes first in the record (two_phase_records.cc).
       return handler->MarkCommitWithTimestamp(record.value, record.key);
     case kTypeRollbackXID:
       return handler->MarkRollback(record.key);

@@ -119,7 +119,8 @@ const StallRule* RuleOf(Condition condition, Cause cause) {
   return rule == std::end(kRules) ? nullptr : rule;
 }
 
-// Returns the limit of the rule for this condition and measure; 0: there is none.
+// Returns the limit of the rule for this condition and measure; 0: the options set none. Each of
+// the three measures has a rule for a stop and one for a delay.
 uint64_t LimitOf(Condition condition, const Measure& measure, const ColumnFamilyOptions& options) {
   return RuleOf(condition, measure.cause)->limit(options);
 }
@@ -175,8 +176,9 @@ Urgency FlushUrgency(const StallInput& input, const ColumnFamilyOptions& options
   return full && !few ? Urgency::kHurry : Urgency::kCalm;
 }
 
-// Both measures count as a fraction of the way to the delay; the farther one decides, or the score
-// of the worst level below L0.
+// L0 files and pending bytes count as a fraction of the way to the delay (the header has the
+// table). If L0 files do not delay, their way ends at the stop. The farther of the two decides, or
+// the score of the worst level below L0.
 Urgency CompactionUrgency(const StallInput& input, const ColumnFamilyOptions& options) {
   if (!CompactsUnasked(options)) return Urgency::kCalm;
   uint64_t files_end = LimitOf(Condition::kDelayed, kL0Files, options);
@@ -199,6 +201,8 @@ std::string StallVerdict::Reason(const StallInput& input,
   const std::string verb = condition == Condition::kStopped ? "stopped: " : "delayed: ";
   const StallRule* const rule = RuleOf(condition, cause);
   if (rule == nullptr) return verb + "for a reason outside the column family";
+  // Memtables delay writes below the value of the option that the message names
+  // (MemtablesThatDelay), and the message gives that value.
   const uint64_t limit = cause == Cause::kMemtableLimit ? Limit(options.max_write_buffer_number)
                                                         : rule->limit(options);
   return verb + std::to_string(rule->measure.value(input)) + " " + rule->measure.what + ", " +

@@ -164,6 +164,8 @@ void BaseDeltaIterator::Turn(bool forward) {
   }
 }
 
+// Each source that stands on the shown key moves on (at_). If the batch has grown, its cursor is
+// sought from that key in any case: a new entry may come before the one on which it stands.
 void BaseDeltaIterator::Next() {
   if (!Valid()) return;
   Guarded([this] {
@@ -181,6 +183,7 @@ void BaseDeltaIterator::Next() {
   });
 }
 
+// Does what Next does, in the other direction.
 void BaseDeltaIterator::Prev() {
   if (!Valid()) return;
   Guarded([this] {

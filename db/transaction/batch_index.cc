@@ -149,6 +149,7 @@ void BatchIndex::IndexNoted() {
   done_ = noted_;
 }
 
+// Damaged bytes end the loop: they are not indexed, and the write of the batch reports them.
 void BatchIndex::IndexFrom(size_t from, size_t to) {
   BatchReader reader(Slice(batch_->data(), to), from);
   BatchRecord record;

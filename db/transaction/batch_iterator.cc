@@ -76,6 +76,7 @@ void BatchIterator::Next() {
   VARVE_ASSERT(Valid());
   Guarded([&] {
     const KeyIndex& keys = cursor_.family()->keys;
+    // An update that is no merge overwrites all older ones of its key.
     if (overwrites_ && RecordAt(keys, cursor_.offset()).type != kTypeMerge) {
       cursor_.NextKey();
     } else {
@@ -84,6 +85,8 @@ void BatchIterator::Next() {
   });
 }
 
+// Within a key, whatever is newer than a shown update is shown, too; only at another key there may
+// be overwritten updates to pass.
 void BatchIterator::Prev() {
   VARVE_ASSERT(Valid());
   Guarded([&] {

@@ -225,6 +225,7 @@ void KeyIndex::Rebuild(const std::vector<uint32_t>& added) {
   SetEntries(entries);
 }
 
+// Sets common_, and the size at which it is to be found anew.
 void KeyIndex::FindCommonPrefix(const std::vector<Entry>& entries) {
   common_.clear();
   rebuild_at_ = std::max(kLeafEntries, kGrowth * entries.size());

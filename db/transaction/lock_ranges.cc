@@ -413,6 +413,8 @@ LockRanges::Waiting::~Waiting() {
 void LockRanges::BlockersOf(TransactionID id, const FamilyRange& wanted, uint64_t ticket,
                             bool is_key, std::vector<TransactionID>* ids) {
   MutexLock lock(&mu_);
+  // Of ranges of one owner that follow each other only the first is reported: VisitHeld passes over
+  // subtrees that have the owner met last alone.
   TransactionID last = id;
   const auto skips = [&](const LockOwner& owner) { return owner.id() == id || owner.id() == last; };
   (void)VisitHeld(held_.root(), wanted.span(), skips, [&](const HeldRange* range) {
@@ -432,7 +434,7 @@ void LockRanges::BlockersOf(TransactionID id, const FamilyRange& wanted, uint64_
 uint64_t LockRanges::NextExpiry(const LockOwner* owner, const FamilyRange& wanted) {
   MutexLock lock(&mu_);
   uint64_t soonest = UINT64_MAX;
-  const LockOwner* last = owner;
+  const LockOwner* last = owner;  // the owner met last, who is asked once, as in BlockersOf
   const auto skips = [&](const LockOwner& other) { return &other == owner || &other == last; };
   (void)VisitHeld(held_.root(), wanted.span(), skips, [&](const HeldRange* range) {
     last = range->owner;

@@ -330,7 +330,7 @@ Status TransactionBase::CheckForUpdate(const ReadOptions& options, ColumnFamilyH
   if (options.snapshot != nullptr) VARVE_RETURN_IF_ERROR(host_->CheckRead(options, family));
   if (IsPlain(family) || family->GetComparator()->timestamp_size() == 0) [[likely]]
     return Status::OK();
-  std::string timestamp;
+  std::string timestamp;  // only the error is wanted here; ReadUsed asks again
   return TimestampForUpdate(options, do_validate, &timestamp);
 }
 

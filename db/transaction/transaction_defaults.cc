@@ -27,6 +27,7 @@ Status Transaction::CommitAndTryCreateSnapshot(std::shared_ptr<TransactionNotifi
   if (ts != kMaxTxnTimestamp || snapshot != nullptr) {
     return NoTimestamps("CommitAndTryCreateSnapshot");
   }
+  // Commit is the next operation, so it takes the snapshot and calls the notifier.
   if (notifier != nullptr) SetSnapshotOnNextOperation(std::move(notifier));
   return Commit();
 }

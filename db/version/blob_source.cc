@@ -71,6 +71,7 @@ Status BlobSource::FindReader(const ReadOptions& options, const BlobFile& file,
   return Status::OK();
 }
 
+// Versions keep their files, so a file that is missing is damage and not an error of the system.
 Status BlobSource::Open(const BlobFile& file, std::unique_ptr<BlobFileReader>* reader) {
   const std::string path = options_.paths->BlobFileName(file.number());
   Status s =

@@ -114,6 +114,7 @@ FileRef VersionBuilder::FindReused(const NewFile& file) const {
   const auto found = reused_->find(file.number);
   if (found == reused_->end()) return nullptr;
   const FileMetaData& same = *found->second;
+  // Without known sequence numbers FinishRecovery would change the object, which readers may have.
   const bool is_same = same.size == file.size && same.path_id == file.path_id &&
                        same.smallest == file.smallest && same.largest == file.largest &&
                        same.largest_seq == file.largest_seq &&
@@ -265,6 +266,7 @@ Status VersionBuilder::ChargeFile(FileMetaData* file) const {
   return Status::CopyAppendMessage(s, ": ", *context_ + ", table " + std::to_string(file->number));
 }
 
+// Sorts the files of a level below L0, and returns Corruption if two of them overlap.
 Status VersionBuilder::CheckLevel(int level, std::vector<FileRef>* files) const {
   if (level == 0) return Status::OK();
   std::sort(files->begin(), files->end(), [this](const FileRef& a, const FileRef& b) {

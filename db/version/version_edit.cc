@@ -465,6 +465,7 @@ const char* EditDecoder::CustomField(uint32_t tag, const Slice& value, NewFile* 
   BoundedReader field(value);
   switch (tag) {
     case kMinLogNumberToKeepFixed:
+      // A number of the whole database, which old versions of RocksDB put beside a file.
       edit_->numbers.min_log_to_keep = field.Fixed64();
       return field.ok() ? nullptr : "new file (minimum log number)";
     case kOldestBlobFile:

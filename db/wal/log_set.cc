@@ -371,6 +371,7 @@ void LogSet::MarkClosedFlushed() {
     log.flushed = true;
     log.in_doubt = false;
   }
+  // Only the current log may still be in doubt.
   if (logs_.empty() || !logs_.back().in_doubt) sync_error_ = IOStatus::OK();
 }
 

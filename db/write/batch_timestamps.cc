@@ -253,6 +253,7 @@ Status WriteBatch::AssignTimestamps(const std::vector<Slice>& ts_list, Timestamp
   return WriteBatchInternal::SetTimestamps(
       this, [&](const BatchRecord& record, uint32_t index, Slice* own) {
         const uint32_t family = record.column_family;
+        // Adopted bytes may hold more updates than their header counts; the walk fails at its end.
         *own = index < ts_list.size() ? ts_list[index] : Slice();
         if (checker) return WriteBatchInternal::PickChecked(checker, family, *own, own);
         const size_t due = WriteBatchInternal::TimestampSizeUnless(*this, family, own->size());

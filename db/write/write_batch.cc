@@ -365,6 +365,7 @@ Status WriteBatchInternal::AddPlain(WriteBatch* batch, ValueType type, uint32_t 
 Status WriteBatchInternal::AddKey(WriteBatch* batch, ValueType type,
                                   ColumnFamilyHandle* column_family, const Slice& key,
                                   const Slice& value) {
+  // AddPlain knows neither checksums nor timestamps.
   if (batch->protection_ != nullptr || TimestampSize(*batch, column_family) != 0) {
     return AddParts(batch, type, column_family, SliceParts(&key, 1), SliceParts(&value, 1));
   }

@@ -109,6 +109,7 @@ Status WriteBatch::Handler::MarkCommitWithTimestamp(const Slice& /*xid*/,
 
 namespace {
 
+// The value of such a record ends with the write time, of eight bytes.
 Status HandleTimedPut(const BatchRecord& record, WriteBatch::Handler* handler) {
   if (record.value.size() < sizeof(uint64_t)) {
     return Status::Corruption("write batch: a put with a write time that lacks it");

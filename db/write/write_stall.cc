@@ -153,7 +153,7 @@ int StallProximity(const StallInput& input, const ColumnFamilyOptions& options) 
     const auto value = static_cast<double>(measure->value(input));
     farthest = std::max(farthest, 100 * value / static_cast<double>(limit));
   }
-  return static_cast<int>(std::min(farthest, 1e6));
+  return static_cast<int>(std::min(farthest, 1e6));  // far beyond a stall, and within an int
 }
 
 StallVerdict JudgeStall(const StallInput& input, const ColumnFamilyOptions& options) {

@@ -294,7 +294,8 @@ Iterator* TransactionBase::GetIterator(const ReadOptions& options, ColumnFamilyH
   return batch_.NewIteratorWithBase(of, db_->NewIterator(options, of), &options);
 }
 
-// The base iterators are made together, so that all families are seen at one state.
+// The base iterators are made together, so that all families are seen at one state. Those that are
+// put over them own them, and show a failure in their status.
 Status TransactionBase::MakeFamilyIterators(const ReadOptions& options,
                                             const std::vector<ColumnFamilyHandle*>& families,
                                             std::vector<Iterator*>* iterators) {

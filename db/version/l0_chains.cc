@@ -51,7 +51,7 @@ std::vector<L0Chain> CutIntoChains(const LevelFiles& l0, const InternalKeyCompar
   ChainMaker chain(*icmp);
   for (size_t i = 0; i < l0.size(); i++) {
     if (chain.Add(l0.files()[i])) continue;
-    chains.push_back(chain.End(i - 1));
+    chains.push_back(chain.End(i - 1));  // i > 0, since the first file fits
     if (chains.size() >= most) return {};
     (void)chain.Add(l0.files()[i]);  // cannot fail: the new chain is empty
   }

@@ -79,13 +79,14 @@ void MoveFront(Slice* part, size_t n, char* to) {
   part->remove_prefix(n);
 }
 
+// The header of a fragment, which is stored after the payload.
 struct Header {
-  char* at = nullptr;
+  char* at = nullptr;  // Where it goes; null if the place is not mapped.
   size_t payload = 0;
   uint64_t bits = 0;  // In memory order; the eighth byte is unused.
 };
 
-// `crc` is not masked.
+// Returns the bytes of a header in memory order. `crc`, of the type and the payload, is not masked.
 uint64_t HeaderBits(uint32_t crc, size_t payload, RecordType type) {
   char bytes[sizeof(uint64_t)] = {};
   EncodeFixed32(bytes, crc32c::Mask(crc));

@@ -386,6 +386,8 @@ class BlockedSkipList::LeavesAhead {
   static constexpr uint32_t kWaits = 4;
   static constexpr uint32_t kAhead = 12;
 
+  // Finds the leaf's parent, and prefetches some of its children from the leaf on. If the parent
+  // does not have the leaf yet, begins with the next parent.
   void Begin(const Node* leaf) {
     const Node* const root = list_.root_.load(std::memory_order_acquire);
     if (leaf->low == nullptr || node_state::Level(root->Stable()) == 0) return;
@@ -436,7 +438,8 @@ const BlockedSkipList::Node* BlockedSkipList::PassOlder(const Node* leaf, const 
   }
 }
 
-// Entries that a concurrent split moves to the right are as old as the leaf that they leave.
+// No check of the leaf's state is needed. A split meanwhile may move entries to a new leaf between
+// this one and `low`; they are passed with this one, whose bound was raised for them before.
 const MemEntry* BlockedSkipList::PassOlderForPrev(const MemEntry* low, const Target& target,
                                                   SequenceNumber below) const {
   for (;;) {
@@ -513,6 +516,8 @@ const BlockedSkipList::Node* BlockedSkipList::CopyLocked(const Node* leaf, LeafC
     state = node->state.load(std::memory_order_relaxed);
   }
   const NodeLock lock(node, state);
+  // Nobody rewrites a leaf that is locked, so the copy is whole; if it were not, the walk would
+  // come to the leaf again.
   const bool whole = TryCopy(leaf, state, copy);
   return whole ? copy->next : leaf;
 }
@@ -540,7 +545,7 @@ uint32_t BlockedSkipList::CountThrough(const LeafCopy& copy, const Target& targe
 // Goes down to the key's leaf, and adds up on each level the share of the entries that lie under
 // the children before the one it takes.
 uint64_t BlockedSkipList::EstimateRank(const Slice& user_key) const {
-  const Target target = MakeTarget(user_key, ~uint64_t{0});
+  const Target target = MakeTarget(user_key, ~uint64_t{0});  // before all versions of the key
   const Node* node = root_.load(std::memory_order_acquire);
   // Nodes of a level are taken to have equally many entries below them, which is good enough for an
   // estimate.

@@ -67,11 +67,15 @@ ArenaOffset BlockedSkipList::TakeNode() {
   if (taken(&offset)) [[likely]]
     return offset;
   MutexLock lock(&slab_mu_);
+  // Another thread may have begun a new slab since.
   if (taken(&offset)) return offset;
   const EntryArena::Piece piece =
       arena_->Allocate(size_t{nodes_at_once_} * sizeof(Node) + alignof(Node));
+  // Bytes from the piece's start to the next multiple of the alignment: the negated address, modulo
+  // the alignment.
   const size_t gap = (~reinterpret_cast<uintptr_t>(piece.data) + 1) & (alignof(Node) - 1);
   offset = arena_->OffsetAfter(piece.offset, gap);
+  // One node is taken already: this thread's.
   slab_.store(uint64_t{offset} << 32 | 1, std::memory_order_release);
   return offset;
 }
@@ -263,7 +267,7 @@ bool BlockedSkipList::HasEqual(const Node* node, uint64_t state, const Target& t
 // leaves the node as it was.
 bool BlockedSkipList::Put(Node* node, const Target& target, ArenaOffset offset, bool may_be_there,
                           NewNodeResult* right) {
-  // By rule 1, the key is not to the left of here.
+  // By rule 1 of README.md, the key is not to the left of here.
   VARVE_ASSERT(node->low_prefix <= target.prefix);
   // This thread holds the lock: no other thread writes the state.
   const uint64_t state = node->state.load(std::memory_order_relaxed) & ~node_state::kLocked;

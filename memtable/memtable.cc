@@ -104,6 +104,7 @@ struct MemTable::State {
       filter_whole_keys = opts.whole_key_filtering &&
                           !comparator.user_comparator()->CanKeysWithDifferentByteContentsBeEqual();
       if (filter_whole_keys || opts.prefix_extractor != nullptr) {
+        // No more than a quarter of the budget, as the option says, and at least one cache line.
         const double ratio = std::min(opts.prefix_bloom_size_ratio, 0.25);
         bloom.emplace(std::max<size_t>(
             64, static_cast<size_t>(ratio * static_cast<double>(opts.write_buffer_bytes))));
@@ -263,6 +264,7 @@ Status MemTable::Add(std::span<const MemTableEntry> entries) {
   for (const MemTableEntry& entry : entries) {
     VARVE_RETURN_IF_ERROR(CheckSize(entry.key, entry.value));
   }
+  // The numbers of a batch do not descend, so the first is its smallest.
   state.NoteFirst(entries.front().seq);
   try {
     VARVE_RETURN_IF_ERROR(state.AddAll(entries));
@@ -328,7 +330,8 @@ void MemTable::LeaveOut(const std::shared_ptr<const InvalidatedSequences>& inval
   VARVE_ASSERT(!state.LeavesOut() || state.left_out == invalidated);
   const bool empty = Empty();
   state.range_deletes.LeaveOut(invalidated);
-  // A table with an object is not empty, so it is switched before there can be another object.
+  // An empty table has none of these entries, and none will be added. A table with an object is not
+  // empty, so it is switched before there can be another object.
   if (state.LeavesOut() || empty) return;
   state.left_out = invalidated;
   state.special.fetch_or(State::kLeavesOut, std::memory_order_release);
@@ -525,8 +528,8 @@ bool MemTable::NeedsAttention() const {
 // in blocks, so the question is whether one more block would fit, and if not, whether the current
 // one is used up.
 bool MemTable::State::IsFull(size_t held) const {
-  // The next table fills while this one is flushed: an eighth less here saves more than that in
-  // both together.
+  // The next table fills while this one is flushed, and both take memory; so a table is full an
+  // eighth before the limit.
   const size_t limit = write_buffer_bytes.load(std::memory_order_relaxed);
   const size_t budget = limit - limit / 8;
   const size_t largest_block = arena.LargestBlock();
@@ -534,8 +537,8 @@ bool MemTable::State::IsFull(size_t held) const {
   if (held + largest_block <= budget) [[likely]]
     return false;
   const size_t unused = arena.MemoryUsage() - arena.UsedBytes();
-  // The current block is the last one that fits, and is used except for an eighth; or it is more
-  // than fits, and must not be filled beyond the budget.
+  // What is used reaches the budget, because the current block is larger than what was left of it;
+  // or the current block is the last one that fits, and has at most an eighth of a block left.
   return held - unused >= budget || unused <= largest_block / 8;
 }
 

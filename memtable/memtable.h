@@ -77,9 +77,10 @@ class MemTable {
   // nothing was added; after any other error, entries other than the one that failed may be in.
   Status Add(std::span<const MemTableEntry> entries);
 
-  // Hides all entries of these sequences from reads and walks from now on, those added later
-  // included. Requires that no Add of theirs is in progress. May be called repeatedly, always with
-  // the same object, by one thread at a time. Allocates no memory.
+  // Hides all entries of these sequences from reads and walks from now on, and of those sequences
+  // that are added to the object later. Requires that no Add of theirs is in progress or follows.
+  // May be called repeatedly, always with the same object, by one thread at a time. Allocates no
+  // memory.
   void LeaveOut(const std::shared_ptr<const InvalidatedSequences>& invalidated);
   // Sets *count to the number of point entries left out. Visits each entry if anything is left out.
   // MemoryLimit: IsSortedByReads(), and there is no memory for the sort.

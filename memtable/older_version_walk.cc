@@ -29,7 +29,8 @@ bool OlderVersionWalk::OfferAfter(const Slice& internal_key) {
   const uint64_t trailer = ExtractTrailer(internal_key);
   if (operand_cache_ != nullptr) {
     head_ = next_list_ = operand_cache_->Find(lookup_->key(), lookup_->hash());
-    // A read at an older snapshot begins below the newest lists.
+    // A read at an older snapshot begins below the newest lists. It builds none, since new lists
+    // are put before the newest (OperandCache::Extend).
     while (next_list_ != nullptr && next_list_->newest >= trailer) next_list_ = next_list_->older;
     builds_ = next_list_ == head_;
   }
@@ -79,6 +80,7 @@ OlderVersionWalk::Outcome OlderVersionWalk::OfferLeaf() {
     // A version with an older timestamp may have been written later.
     if (!lookup_->Sees(ExtractUserKey(key), trailer)) continue;
     if (lookup_->TakeOperand(trailer, value)) {
+      // Lists have only operands around which no other can appear any more (OperandList).
       if (builds_ && (lookup_->IsWholeAt(trailer) || VARVE_CANARY(kListAcrossHoles))) {
         builds_ = builder_.Passed(trailer, lookup_->operands()->slices());
       }
@@ -104,7 +106,8 @@ bool OlderVersionWalk::TakeLists() {
     more = list->adjoins;
     list = list->older;
   }
-  // A list that a tombstone covers, in part or whole, is not usable, nor is what lies below it.
+  // If the loop ended with `more`, a tombstone covers the list, in part or whole: neither that list
+  // nor those below it can be taken. Otherwise entries lie before the next list, and come first.
   next_list_ = more ? nullptr : list;
   if (oldest == 0) return false;
   GoAfter(lookup_->key(), oldest);

@@ -83,7 +83,7 @@ bool OperandListBuilder::Passed(uint64_t trailer, std::span<const Slice> values)
   OperandList& list = *ready_.back();
   list.newest = newest_;
   list.oldest = trailer;
-  list.adjoins = true;
+  list.adjoins = true;  // to the list made next; Finish decides this for the last one
   std::ranges::copy(values.last(OperandList::kValues), list.values.begin());
   passed_ = 0;
   return true;

@@ -126,6 +126,8 @@ void PointIndex::Added(const Slice& user_key, uint64_t trailer, ArenaOffset offs
   if (building != nullptr) Put(building, user_key, trailer, hash, offset);
   if (complete != nullptr && complete != building) {
     Put(complete, user_key, trailer, hash, offset);
+    // A table that is five eighths full is replaced by one for twice as many keys, or up to four
+    // times as many if the memtable is expected to have them.
     const size_t used = complete->used.load(std::memory_order_relaxed);
     if (building == nullptr && used > complete->mask / 8 * 5) {
       StartBuild(std::max<uint64_t>(2 * used, std::min<uint64_t>(4 * used, entries_at_most)));
@@ -181,6 +183,7 @@ bool PointIndex::IsNewer(const Slice& entry, const Slice& user_key, uint64_t tra
 void PointIndex::StartBuild(uint64_t entries) {
   if (hopeless_.load(std::memory_order_relaxed) || !mu_.TryLock()) return;
   const Table* const complete = complete_.load(std::memory_order_relaxed);
+  // With all `entries` in it, the table is at most two thirds full.
   const size_t slots = std::bit_ceil(std::max<size_t>(kMinSlots, entries + entries / 2));
   if (building_.load(std::memory_order_relaxed) == nullptr &&
       (complete == nullptr || complete->mask + 1 < slots)) {

@@ -68,7 +68,8 @@ void RangeDeletes::WithLists(Use use) const {
   const uint64_t needed = changes_.load(std::memory_order_acquire);
   // The lists must have all tombstones that were added before the call; later ones may be missing.
   for (;; TakeOver()) {
-    // Within the epoch the lists stay, even if another reader replaces them.
+    // Within the epoch the lists stay, even if another reader replaces them. The epoch is left
+    // before TakeOver, which may free replaced lists.
     const Epoch::Guard guard;
     const Readable* const readable = readable_.load(std::memory_order_acquire);
     if (readable != nullptr && readable->changes >= needed) return use(readable->lists);

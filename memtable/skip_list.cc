@@ -56,6 +56,7 @@ uint32_t SkipList::RandomHeight() {
   state ^= state << 13;
   state ^= state >> 7;
   state ^= state << 17;
+  // The bit that is set bounds the number of zeros; kMaxHeight is reached before.
   const auto zeros = static_cast<uint32_t>(std::countr_zero(state >> 8 | uint64_t{1} << 55));
   return std::min(1 + zeros / kBranchingBits, kMaxHeight);
 }
@@ -249,7 +250,7 @@ bool SkipList::Insert(std::span<const Addition> additions) {
 
 // Counts the nodes before the key on a level that has few nodes, all of which are looked at.
 uint64_t SkipList::EstimateRank(const Slice& user_key) const {
-  const Target target{user_key, ~uint64_t{0}};
+  const Target target{user_key, ~uint64_t{0}};  // before all versions of the key
   const uint64_t entries = totals().entries;
   const uint32_t top = height_.load(std::memory_order_relaxed) - 1;
   uint32_t level = 0;

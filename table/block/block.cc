@@ -91,6 +91,8 @@ Status Block::Create(BlockContents&& contents, const Slice& where, std::unique_p
   if (contents.owns_bytes()) {
     const BlockRoom& room = contents.buffer.get_deleter().room;
     VARVE_ASSERT(contents.data.data() == contents.buffer.get());
+    // A buffer of its own has nothing before the bytes, and is not on huge pages: Destroy frees it
+    // so.
     VARVE_ASSERT(room == BlockRoom{room.allocator});
     result->home_ = Home::kBuffer;
     result->allocator_ = room.allocator;
@@ -116,7 +118,9 @@ size_t Block::CountEntries(size_t begin, size_t end) const {
 }
 
 // Counts the entries of the first and of the last restart interval, and takes all others to have as
-// many as the first. If that is wrong, the index is made narrower or left out (MakeIndex).
+// many as the first. If that is wrong, the index is made narrower or left out (MakeIndex). An entry
+// gets two bytes for its word, and for its place two bytes (an offset) or, if entries are small,
+// one (a length).
 size_t Block::IndexBytes() const {
   constexpr size_t kUnit = 16;
   constexpr size_t kSmallEntry = 128;  // nearly all entries below this have lengths of one byte
@@ -152,6 +156,7 @@ Status Block::CreateInOnePiece(BlockContents&& contents, const Piece& piece, con
   wanted.index_bytes = piece.key_tail != 0 ? draft.IndexBytes() : 0;
   if (index_bytes != nullptr) *index_bytes = wanted.index_bytes;
   const BlockRoom& room = contents.buffer.get_deleter().room;
+  // The buffer can become the piece if it has the room that is needed, from the same source.
   const bool here = contents.data.data() == contents.buffer.get() &&
                     room.allocator == piece.allocator &&
                     room.huge_pages == piece.Room().huge_pages && room.front >= wanted.Room().front;

@@ -164,6 +164,7 @@ void DataBlockCursor::Seek(const Slice& target) {
     Ended();
     return;
   }
+  // SeekByIndex shows keys as they are stored, without an overriding sequence number.
   if (block_->index().size() != 0 && override_seq_ == kMaxSequenceNumber) {
     SeekByIndex(target);
   } else {
@@ -320,8 +321,8 @@ inline const char* DataBlockCursor::DecodeForBatch(const char* p, const Slice& p
   if (shared > previous.size() || key_size < key_tail_) [[unlikely]] {
     return nullptr;
   }
-  // If bytes decide, two internal keys that differ before the end of both keys are of different
-  // keys.
+  // The first byte that is not shared differs, and lies before timestamp and trailer in both: if
+  // bytes decide, which the callers consider, these are different keys.
   const bool differs =
       shared + key_tail_ < std::min(key_size, previous.size()) && previous[shared] != unshared[0];
   if (shared == 0) {
@@ -380,7 +381,8 @@ size_t DataBlockCursor::NextBatch(BatchEntry* out, size_t max) {
 }
 
 // Keys with an overridden sequence number are returned one by one, as there is one buffer for a
-// changed key.
+// changed key. The entry is decoded on trial first, because Next would end the walk at damage, and
+// NextBatch must leave the cursor where it is then.
 size_t DataBlockCursor::NextOverridden(BatchEntry* out) {
   if (next_ == limit_) return 0;
   BatchEntry probe;
@@ -399,7 +401,7 @@ bool DataBlockCursor::CacheInterval() {
   cached_entries_.clear();
   cached_ = kNotCached;
   if (offset == 0) return Ended();
-  const Slice behind = raw_;
+  const Slice behind = raw_;  // the key of the current entry, which follows the interval's last one
   KeyScratch* const room = FreshScratch();
   Slice previous;
   const char* p =

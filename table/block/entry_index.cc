@@ -42,9 +42,9 @@ bool ParseKey(const char* p, const char* limit, size_t tail_bytes, ParsedKey* ke
 }
 
 // Returns the eight bytes after `prefix` of a key, given those of the key before it, of which the
-// entry stores only the bytes that differ. Three cases: all eight are in what the key shares with
-// the one before; none is, and the suffix has them; or the first `kept` are, and the suffix has the
-// rest.
+// entry stores only the bytes that differ. Three cases: all eight, or the whole key, are in what
+// the key shares with the one before; none is, and the suffix has them; or the first `kept` are,
+// and the suffix has the rest.
 uint64_t PrefixAfter(uint64_t previous, const ParsedKey& key, size_t prefix) {
   if (key.shared >= prefix + 8 || key.shared >= key.key_bytes) return previous;
   const Slice suffix(key.unshared, key.key_bytes - key.shared);
@@ -88,7 +88,9 @@ bool EntryIndexBuilder::ScanOffsets(const Slice& entries) {
     if (size_ == EntryIndex::kEntriesMax) return false;
     offsets_[size_] = static_cast<uint16_t>(p - entries.data());
     if (!ParseKey(p, limit, tail_bytes_, &key, &p)) return false;
-    // An entry must not share bytes that lie after the previous key.
+    // A longer key that shares bytes of its predecessor's timestamp or trailer prevents an index:
+    // PrefixAfter knows only the predecessor's key. A key that is not longer may share them, as
+    // another version does. So no entry of an index shares more bytes than its predecessor has.
     if (key.shared > previous_key_bytes && key.key_bytes > previous_key_bytes) return false;
     previous_key_bytes = key.key_bytes;
     wide_places_ = wide_places_ || p - entries.data() - offsets_[size_] > UINT8_MAX;
@@ -159,6 +161,7 @@ void EntryIndexBuilder::Write(EntryIndex* index) const {
   index->base_ = base;
   index->prefix_ = static_cast<uint16_t>(prefix_);
   index->shift_ = static_cast<uint8_t>(shift);
+  // No bit that the shift cuts off is in use, so that equal words mean equal bytes.
   index->exact_ = bits_in_use == 0 || std::countr_zero(bits_in_use) >= shift;
   index->wide_words_ = wide_words_;
   index->wide_places_ = wide_places_;

@@ -113,7 +113,8 @@ PrefixWalk::Found PrefixWalk::Run() {
   while (next_ < end_) {
     BlockEntryHeader header;
     const char* unshared = DecodeBlockEntry(next_, end_, &header);
-    // An entry that shares part of the trailer is another version of the previous key.
+    // An entry that shares part of the trailer is another version of the previous key, whose bytes
+    // this walk does not have.
     if (unshared == nullptr || header.unshared < kInternalKeyTrailerBytes) {
       found = Found::kUnclear;
       break;
@@ -138,7 +139,9 @@ PrefixWalk::Found PrefixWalk::Run() {
   return found;
 }
 
-// Compares the rest of a user key with the rest of the goal, both from matched_ on.
+// Compares the rest of a user key with the rest of the goal, both from matched_ on. If the key is
+// smaller, sets *less, moves matched_ to the first difference, and returns kEnd, which is the
+// result of the walk if no entry follows.
 PrefixWalk::Found PrefixWalk::Compare(const char* unshared, size_t user_bytes, bool* less) {
   VARVE_ASSERT(matched_ <= goal_.size());
   const char* const rest = goal_.data() + matched_;
@@ -179,6 +182,8 @@ bool SearchByPrefix(const Block& block, PointLookup* lookup, ValuePin* pin, bool
       }
       *matched = true;
       *result = BlockSearchResult::kFinished;
+      // An entry that is no operand ends the lookup, so that Offer returns true; but for one that a
+      // tombstone covers in a family with timestamps, which the cursor offers again, to no effect.
       return lookup->Offer(walk.trailer(), walk.value(), pin);
     case PrefixWalk::Found::kUnclear:
       return false;
@@ -233,7 +238,8 @@ IndexedEntries::Answer IndexedEntries::Compare(uint32_t i) {
     return Answer::kDifferent;
   }
   if (header.unshared < tail_bytes) [[unlikely]] {
-    // This is another version of the previous key, and shares the first bytes after that.
+    // This is another version of the previous key. It shares the beginning of the previous tail,
+    // which timestamp_ and trailer_ still have; timestamp_ may lie in tail_ itself.
     if (!before_was_equal) return Answer::kDifferent;
     VARVE_ASSERT(timestamp_.size() == timestamp_bytes_);
     memmove(tail_, timestamp_.data(), timestamp_bytes_);
@@ -290,7 +296,8 @@ bool SearchByIndex(const Block& block, SequenceNumber override_seq, PointLookup*
   for (uint32_t i = begin; i < end; i++) {
     const IndexedEntries::Answer answer = entries.Compare(i);
     if (answer == IndexedEntries::Answer::kUnclear) {
-      // An entry must not be offered twice.
+      // If nothing was offered yet, SearchBlock goes on to the other ways, which report the damage.
+      // Otherwise they would offer entries twice.
       *result = BlockSearchResult::kCorrupt;
       return offered;
     }

@@ -13,6 +13,8 @@ BlockCacheKeyBase BlockCacheKeyBase::ForTable(const TableProperties& properties,
                                               Cache* cache) {
   if (properties.db_id.empty() || properties.db_session_id.empty() ||
       properties.orig_file_number == 0) {
+    // Any second word would do, as the first is in no other key. ForBlock, whose kinds are below
+    // 128, leaves the top bit as it is.
     return BlockCacheKeyBase(cache->NewId(), uint64_t{1} << 63);
   }
   std::string identity;

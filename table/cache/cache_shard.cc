@@ -158,6 +158,7 @@ void CacheShard::CountShare(const CacheEntry& entry, bool comes) {
   }
   const size_t charge = ChargeOf(entry);
   VARVE_ASSERT(comes || usage->load(std::memory_order_relaxed) >= charge);
+  // Unsigned arithmetic: adding 0 - charge subtracts it.
   usage->fetch_add(comes ? charge : 0 - charge, std::memory_order_relaxed);
 }
 
@@ -244,6 +245,7 @@ void CacheShard::TakeDropped(uint64_t below, CacheEntry** doomed) {
   mu_.Unlock();
 }
 
+// Asks at three quarters of the limit at which Welcomes would begin to refuse insertions.
 void CacheShard::FreeWaitingIfMany() {
   const size_t many = WaitingMost(Slack(capacity())) / 4 * 3;
   if (waiting_->bytes.load(std::memory_order_relaxed) > many) all_->FreeWaiting(*waiting_, many);
@@ -333,13 +335,16 @@ bool CacheShard::MakeRoom(Effort effort, bool must) {
   for (;;) {
     CacheEntry* doomed = nullptr;
     if (!mu_.TryLock()) {
+      // The lock's holder mostly is a thread that evicts, and looks at the usage again before it
+      // returns (below). A small excess may also wait for the next insertion.
       if (!must && !FarOverCapacity()) return true;
       mu_.Lock();
     }
     bool fits = Evict(effort, &doomed);
     mu_.Unlock();
     FreeAll(doomed);
-    // If too much is referenced, the capacity is kept to the byte.
+    // If entries that cannot be evicted leave less than Slack, those that wait are freed however
+    // few they are.
     const size_t capacity = this->capacity();
     if (!fits && LiveUsage() > capacity - Slack(capacity)) all_->FreeWaiting(*waiting_, 0);
     FreeWaitingIfMany();
@@ -355,14 +360,16 @@ bool CacheShard::MakeRoom(Effort effort, bool must) {
 bool CacheShard::Reserve(size_t charge, bool strict, bool must) {
   const size_t capacity = this->capacity();
   usage_.fetch_add(charge, std::memory_order_relaxed);
-  // Evicted entries wait in room that is left free for them.
+  // There is room if the live entries leave Slack free. With a strict limit the entries that wait
+  // must fit in as well.
   if (LiveUsage() <= capacity - Slack(capacity) &&
       (usage() <= capacity || !strict_.load(std::memory_order_relaxed))) {
     return true;
   }
   const Effort effort = strict ? Effort::kAll : Effort::kSome;
   bool fits = (!strict || charge <= capacity) && MakeRoom(effort, must);
-  // A reader that does not leave must not make evicted entries pile up.
+  // Waiting for readers is slow: without a strict limit this thread waits only if a reader that
+  // does not leave has made evicted entries pile up to half of the capacity.
   const bool waits = strict ? charge <= capacity : retired_usage() > capacity / 2;
   if (!fits && waits && !Epoch::Inside()) {
     Epoch::WaitForReaders();
@@ -382,6 +389,7 @@ bool CacheShard::Reserve(size_t charge, bool strict, bool must) {
 // many wait already, readers are asked once.
 bool CacheShard::Welcomes(size_t charge) {
   const size_t capacity = this->capacity();
+  // Under a strict limit Insert decides, as it fails if there is no room.
   const bool is_strict = strict_.load(std::memory_order_relaxed);
   if (is_strict || LiveUsage() + charge <= capacity - Slack(capacity)) {
     return true;
@@ -394,7 +402,7 @@ bool CacheShard::Welcomes(size_t charge) {
 
 bool CacheShard::Admits(uint64_t hash, size_t charge) {
   const size_t capacity = this->capacity();
-  // After an eviction the usage is higher than this.
+  // Evict stops at a higher usage, so a full shard does not look unfilled after an eviction.
   const size_t filled = capacity - 2 * Slack(capacity);
   if (LiveUsage() + charge <= filled || strict_.load(std::memory_order_relaxed)) return true;
   if (!misses_.Holds(entry_count())) [[unlikely]] {
@@ -423,6 +431,8 @@ Status CacheShard::Insert(CacheEntry* entry, BlockSlot* slot, bool want_handle) 
                                                         : kRoundsOfLow;
   // The entry is referenced until it is complete, even if no handle is wanted.
   entry->state.store(1, std::memory_order_relaxed);
+  // The link comes before the slot's value: a thread that the slot leads here (Detach, Drop)
+  // compares the two.
   entry->link = slot;
   CacheEntry* none = nullptr;
   if (slot != nullptr && !slot->compare_exchange_strong(none, entry, std::memory_order_acq_rel)) {
@@ -465,6 +475,7 @@ void CacheShard::GrowTable() {
   if (!mu_.TryLock()) return;
   CacheEntry* doomed = nullptr;
   if (table_.crowded()) {
+    // Also frees the bucket arrays that earlier growth has left.
     TakeFreeable(&doomed);
     table_.Grow();
   }
@@ -574,6 +585,8 @@ bool CacheShard::ReleaseSlow(CacheEntry* entry, bool erase_if_last_ref) {
   return false;
 }
 
+// An embedded object is a block, whose memory may wait for readers; another object may stand for
+// more than memory, and is freed at once if possible.
 void CacheShard::FreeRemoved(CacheEntry* entry) {
   const bool only_memory = entry->embedded != 0;
   CacheEntry* doomed = nullptr;

@@ -33,6 +33,7 @@ void CacheShards::FreeWaiting(const CacheWaiting& some, size_t most) {
     Sweep(&doomed);
     if (some.bytes.load(std::memory_order_relaxed) > most) {
       asked_ = Epoch::Stamp();
+      // This is the question; Sweep finds the answer in Epoch::KnownFree.
       (void)Epoch::IsFree(asked_);
     }
   }

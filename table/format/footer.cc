@@ -89,8 +89,8 @@ void Footer::EncodeVersion6(uint64_t footer_offset, char* dst) const {
                 FooterChecksum(checksum, base_context_checksum, footer_offset, dst));
 }
 
-// The magic number says which of the layouts follows. What has another one is a table of another
-// format, if the number is known, or no table.
+// The magic number says which of the layouts precedes it. A file with another number is a table of
+// another format, if the number is in kOtherFormats, or no table.
 Status Footer::DecodeFrom(const Slice& tail, uint64_t tail_offset) {
   *this = Footer();
   if (tail.size() < kLegacyBytes) {

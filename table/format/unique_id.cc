@@ -48,6 +48,8 @@ Status DecodeSessionId(const Slice& session_id, uint64_t* upper, uint64_t* lower
       !ParseBase36(Slice(session_id.data() + size - kLowDigits, kLowDigits), &low)) {
     return Status::NotSupported("session id is not 13 to 24 base-36 digits", session_id);
   }
+  // The low digits give 62 bits (12 digits have a few values more, whose top bit is cut off), the
+  // high digits all bits above.
   *upper = high >> 2;
   *lower = (low & kLow62Bits) | (high << 62);
   return Status::OK();

@@ -60,6 +60,7 @@ BlockWriter::Options WriterOptions(const BlockTableBuildOptions& options, uint32
   result.compression = options.compression;
   result.compression_opts = options.compression_opts;
   result.verify_compression = options.table.verify_compression;
+  // One part in `ratio` of a super block may be padding; 0 turns super blocks off.
   const size_t ratio = options.table.super_block_alignment_space_overhead_ratio;
   if (ratio != 0) {
     result.super_block = options.table.super_block_alignment_size;
@@ -99,6 +100,8 @@ IndexBuilder::Options IndexOptions(const BlockTableBuildOptions& options) {
   const bool hash = result.type == BlockBasedTableOptions::kHashSearch;
   result.restart_interval = hash ? 1 : std::max(options.table.index_block_restart_interval, 1);
   result.partition_bytes = options.table.metadata_block_size;
+  // Readers of earlier versions do not know these two forms. Aligned blocks have gaps between them,
+  // so that a handle does not follow from the one before.
   result.user_keys = options.table.format_version >= 3;
   result.delta_values = options.table.format_version >= 4 && !options.table.block_align;
   return result;
@@ -144,8 +147,8 @@ uint64_t Alignment(const BlockBasedTableOptions& table) {
   return table.block_align ? std::min<uint64_t>(table.block_size, kPage) : 1;
 }
 
-// Returns a number that differs from those of other files, as a session never writes a file number
-// twice. It is not zero, which would mean that no context is in use.
+// Returns a hash that most probably differs from those of other files, as a session never writes a
+// file number twice. It is not zero, which would mean that no context is in use.
 uint32_t BaseContextChecksum(const BlockTableBuildOptions& options) {
   if (!Footer::UsesContext(options.table.format_version)) return 0;
   const std::string& session = options.db_session_id;
@@ -248,7 +251,7 @@ bool BlockTableBuilder::BlockIsFull(const Slice& key, const Slice& value, size_t
     return false;
   // Even a block that has just begun may have no room for a very large entry.
   if (now < nearly_full_) return then > kEntryBytesMax;
-  constexpr uint64_t kEntryOverhead = 4;
+  constexpr uint64_t kEntryOverhead = 4;  // for the lengths, as in flush_block_policy.cc
   return now >= block_size_ || then + kEntryOverhead > block_size_;
 }
 
@@ -354,6 +357,7 @@ Status BlockTableBuilder::CloseDataBlock(const Slice* next) {
     held.assign(raw.data(), raw.size());
     held_bytes_ += raw_bytes;
   } else {
+    // The same bytes as `raw`, but writable: the trailer is written behind them.
     VARVE_RETURN_IF_ERROR(WriteDataBlock(data_block_.trailer() - raw_bytes, raw.size()));
   }
   index_.AddSeparator(data_block_.last_key(), next);
@@ -390,6 +394,8 @@ void BlockTableBuilder::CountDataBlock(uint64_t raw_bytes, BlockWriter::Outcome 
     properties_.num_data_blocks_compression_rejected++;
   }
   data_bytes_ = writer_.offset();
+  // Where there are collectors there is no pipeline (PipelineThreads), so sampled_ is of this
+  // block.
   collectors_.TellBlock(raw_bytes, sampled_.fast, sampled_.slow);
 }
 

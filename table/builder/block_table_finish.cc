@@ -124,6 +124,7 @@ Status BlockTableBuilder::WriteIndex() {
   if (Footer::UsesContext(options_.table.format_version)) {
     metaindex_.Add(meta_block::kIndex, index_handle_);
   }
+  // RocksDB, whose property this is, counts one trailer for any number of index blocks.
   properties_.index_size = index_.total_bytes() + kBlockTrailerBytes;
   properties_.index_partitions = index_.partitions();
   if (index_.partitions() > 0) properties_.top_level_index_size = index_.root_bytes();

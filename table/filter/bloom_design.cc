@@ -52,6 +52,7 @@ BloomDesign::BloomDesign(int millibits_per_key)
       probes_(ProbesFor(millibits_per_key)),
       false_positives_(BloomFalsePositives(millibits_per_key, probes_)) {}
 
+// Rounds up to whole bytes, of 8,000 millibits each, and then to whole lines.
 size_t BloomDesign::Bytes(size_t keys) const {
   const uint64_t millibits =
       uint64_t{keys} * static_cast<uint64_t>(std::max(millibits_per_key_, 1));

@@ -28,7 +28,8 @@ bool HasVectorProbe() {
 }
 
 // The top nine bits of a lane of `h` select the bit: one selects the half of the line, three a word
-// of the half, five a bit of the word.
+// of the half, five a bit of the word. The permutation looks at the low three bits of an index
+// only, and the blend at the sign.
 __attribute__((target("avx2"))) bool LineMatchesByVector(const char* line, uint32_t bits,
                                                          int probes) {
   VARVE_ASSERT(probes >= 1 && probes <= kVectorProbes);
@@ -41,7 +42,7 @@ __attribute__((target("avx2"))) bool LineMatchesByVector(const char* line, uint3
   const __m256 high =
       _mm256_permutevar8x32_ps(_mm256_loadu_ps(reinterpret_cast<const float*>(line + 32)), word);
   const __m256i words = _mm256_castps_si256(_mm256_blendv_ps(low, high, _mm256_castsi256_ps(h)));
-  // Shifts the bit to the sign.
+  // Shifts the bit to the sign: by 31 less its number, which is the number's complement.
   const __m256i all = _mm256_set1_epi32(-1);
   const __m256i shift = _mm256_srli_epi32(_mm256_slli_epi32(_mm256_xor_si256(h, all), 4), 27);
   const __m256i found = _mm256_sllv_epi32(words, shift);

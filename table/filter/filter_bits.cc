@@ -44,6 +44,7 @@ FilterBits FilterBits::Parse(const Slice& block) {
   const auto byte = [meta](size_t i) { return static_cast<unsigned char>(meta[i]); };
 
   if (byte(0) == kNewFamilyMarker) {
+    // The marker is followed by 0, the number of probes, 0, 0; other values mean unknown forms.
     filter.probes_ = byte(2);
     const bool known = byte(1) == 0 && byte(3) == 0 && byte(4) == 0 && filter.probes_ >= 1 &&
                        filter.probes_ <= kMaxProbes;
@@ -53,6 +54,7 @@ FilterBits FilterBits::Parse(const Slice& block) {
       filter.by_vector_ = filter.probes_ <= kVectorProbes && HasVectorProbe();
     }
   } else if (byte(0) == kRibbonMarker) {
+    // The marker is followed by the seed number, and the number of blocks in three bytes.
     const uint64_t blocks = byte(2) | uint64_t{byte(3)} << 8 | uint64_t{byte(4)} << 16;
     const uint64_t segments = filter.bytes_ / kRibbonSegmentBytes;
     // There must be a segment for each block, or some would have no columns. A filter of one block
@@ -98,6 +100,7 @@ bool FilterBits::MayMatchOther(uint64_t hash) const {
   return true;
 }
 
+// Tests the bits that BuildLegacyBloom sets. The rotation by 17 is part of the format.
 bool FilterBits::LegacyMatches(uint32_t hash) const {
   const char* const line = data_ + (hash % lines_) * line_bytes_;
   const uint32_t mask = line_bytes_ * 8 - 1;
@@ -131,6 +134,8 @@ bool FilterBits::RibbonMatches(uint64_t key_hash) const {
   return true;
 }
 
+// The low half of a hash selects the line, and the high half the bits in it. The metadata are as
+// Parse reads them.
 void BuildFastLocalBloom(const FilterHashes& hashes, const BloomDesign& design,
                          std::string* block) {
   block->assign(design.Bytes(hashes.size()), '\0');
@@ -160,6 +165,7 @@ void BuildLegacyBloom(const FilterHashes& hashes, int bits_per_key, std::string*
   // The number of lines is odd, because the line is chosen by a remainder.
   if (!hashes.empty()) lines |= 1;
   const auto bytes = static_cast<size_t>(lines * kFilterLineBytes);
+  // The rate of false positives is lowest with ln 2 probes for each bit per key.
   const int probes = std::clamp(static_cast<int>(bits_per_key * 0.69), 1, kMaxProbes);
   block->assign(bytes + kFilterMetadataBytes, '\0');
   char* const data = block->data();

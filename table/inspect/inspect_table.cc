@@ -187,7 +187,7 @@ Status Inspection::CheckPoint(const ParsedInternalKey& key) const {
   if (!known) {
     return Corrupt("a program's table has an entry of type " + std::to_string(key.type));
   }
-  // The table's own numbers are visible here.
+  // No number replaces those in the keys, and SstFileWriter writes 0.
   if (table_.global_seqno == 0 && options_.largest_seq == kMaxSequenceNumber && key.sequence != 0) {
     return Corrupt("a key of a program's table has sequence number " +
                    std::to_string(key.sequence));

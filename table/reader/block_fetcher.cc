@@ -193,7 +193,8 @@ Status UnpackBlock(const BlockFile& file, const BlockHandle& handle, const Block
     contents->data = Slice(stored.data(), size);
     return Status::OK();
   }
-  // The bytes read belong to a caller that will reuse the memory.
+  // The bytes lie in memory that its owner will reuse. If a buffer was allocated for the read, and
+  // was not used because the bytes came from elsewhere, it has room for the copy.
   const size_t bytes = std::max<size_t>(size, 1);
   BlockBuffer copy = buffer != nullptr ? std::move(buffer) : AllocateBlockBuffer(bytes, fetch.room);
   if (copy == nullptr) return NoMemory(file, handle);

@@ -183,8 +183,10 @@ BlockRoom BlockStore::RoomFor(const BlockReadContext& context) const {
   return compressed_.load(std::memory_order_relaxed) ? BlockRoom() : MakePiece().Room();
 }
 
-// Learns from a block's index size, as nearly all blocks of a table need about the same. A block
-// that needs more room than expected is moved.
+// Learns from a block's index size, as nearly all blocks of a table need about the same. A larger
+// need is remembered with an eighth to spare, so that few later blocks exceed it: a block that
+// needs more room than expected is copied (Block::CreateInOnePiece). A number that is more than
+// twice the need is lowered.
 void BlockStore::LearnIndexBytes(size_t bytes) const {
   constexpr size_t kLine = 64;  // blocks begin on a cache line
   const size_t known = index_bytes_.load(std::memory_order_relaxed);

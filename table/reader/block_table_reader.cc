@@ -205,6 +205,8 @@ std::unique_ptr<InternalIterator> BlockTableReader::NewIterator(
   return NewTimestampAddingIterator(std::move(iterator), parts_.family_order);
 }
 
+// Returns the offset of the block to which the index leads, or the end of the data. In a table
+// whose keys lack timestamps, that is the block in which the key's entries would begin.
 uint64_t BlockTableReader::ApproximateOffsetOf(const ReadOptions& options,
                                                const Slice& internal_key) const {
   BlockReadContext context;

@@ -98,6 +98,7 @@ size_t FilterReader::FindPartition(const BlockReadContext& context, const Slice&
   }
   size_t i = 0;
   if ((*root)->form().user_keys) {
+    // Without sequence numbers in the separators, all versions of a key lead to one partition.
     i = (*root)->Seek(*store_->icmp, internal_key);
   } else {
     // Seeks to where the key's newest version would be: in files whose partitions end between the

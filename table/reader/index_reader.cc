@@ -41,6 +41,8 @@ Status IndexReader::Open(const BlockStore* store, const Options& options,
   return Status::OK();
 }
 
+// The context may be that of a scan, whose prefetcher is for data blocks; here and in GetPartition,
+// index blocks are read without it.
 Status IndexReader::GetRoot(const BlockReadContext& context,
                             HandleGuard<DecodedIndex>* root) const {
   if (root_) [[likely]] {

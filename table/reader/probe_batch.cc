@@ -65,6 +65,7 @@ class ProbeBatch {
     if (!keys_.empty()) [[unlikely]] {
       SearchHeld();
     }
+    // Undoes what MakeGroups has done to the lookups of these tables.
     for (const Group& group : groups_) {
       if (group.table->lacks_timestamps()) [[unlikely]] {
         ForEachLookup(group, &PointLookup::LeaveKeysWithoutTimestamp);
@@ -361,7 +362,8 @@ void ProbeBatch::ReadTogether(std::span<TableBlocks> tables,
     const RandomAccessFileReader& file = *store.file.reader;
     const bool overlaps = file.overlaps(async_io);
     const bool asks_ahead = async_io && !overlaps;
-    // A mapped file needs no reads, and a single block from memory no others beside it.
+    // A mapped file needs no reads. A single block is read alone if its read neither overlaps with
+    // those of other files nor can be asked for ahead.
     const bool alone = table.blocks.size() == 1 && !overlaps && !asks_ahead;
     if (store.file.mapped || alone) continue;
     BlockFetch fetch = store.MakeFetch(context_);

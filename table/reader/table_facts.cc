@@ -20,7 +20,8 @@ Status CheckTableIdentity(const TableProperties& properties, const TableOpenOpti
 }
 
 // A table made outside a database has number zero in all keys. Ingestion gives it one, in the
-// MANIFEST alone or also in the table's properties; where both have one they must agree.
+// MANIFEST alone or also in the table's properties; where both have one they must agree. That is so
+// from external_version 2 on; a table of version 1 shows the numbers in its keys.
 Status FindOverrideSequence(const TableTraits& traits, const TableOpenOptions& options,
                             const std::string& name, SequenceNumber* sequence) {
   if (traits.external_version != 2) return Status::OK();

@@ -188,6 +188,7 @@ Status TableOpener::ParsePropertiesBlock(const BlockHandle& handle) {
   VARVE_RETURN_IF_ERROR(UnpackBlock(file, handle, fetch, std::move(buffer), stored, &contents));
   const Status s = ParseProperties(contents.data, properties.get(), &traits_);
   if (!s.ok()) return Status::CopyAppendMessage(s, ": properties of ", name());
+  // From a position in the block to one in the file; 0 says that there is none.
   if (properties->external_sst_file_global_seqno_offset != 0) {
     properties->external_sst_file_global_seqno_offset += handle.offset;
   }
@@ -406,12 +407,14 @@ Status TableOpener::Open(std::unique_ptr<TableReader>* reader) {
   VARVE_RETURN_IF_ERROR(ReadTombstones());
   VARVE_RETURN_IF_ERROR(OpenIndex());
   VARVE_RETURN_IF_ERROR(OpenFilter());
+  // Tables of older writers have no tail_start_offset. Neither number is trusted: if both are
+  // missing, or the one taken lies beyond the footer, the footer's offset takes its place.
   const uint64_t tail_start = parts_.properties->tail_start_offset;
   const uint64_t data_size = parts_.properties->data_size;
   const uint64_t limit = store().file.limit;
   parts_.data_end = tail_start != 0 ? tail_start : data_size;
   if (parts_.data_end == 0 || parts_.data_end > limit) parts_.data_end = limit;
-  store().preread = Slice();
+  store().preread = Slice();  // tail_ belongs to the caller of Open
   auto result = std::make_unique<BlockTableReader>(std::move(parts_));
   VARVE_RETURN_IF_ERROR(result->ChargeTo(options_.charge));
   *reader = std::move(result);

@@ -367,7 +367,10 @@ size_t DataBlockCursor::NextBatch(BatchEntry* out, size_t max) {
     p = after;
     n++;
   }
-  if (n == 0) return 0;
+  if (n == 0) {
+    room_ ^= 1;  // the cursor stays, and the current key may lie in its room
+    return 0;
+  }
   cached_ = kNotCached;
   if (!bytes_decide_) {
     for (size_t i = 0; i < n; i++) out[i].same_key = WithoutDifference(out[i].same_key);
@@ -386,7 +389,10 @@ size_t DataBlockCursor::NextBatch(BatchEntry* out, size_t max) {
 size_t DataBlockCursor::NextOverridden(BatchEntry* out) {
   if (next_ == limit_) return 0;
   BatchEntry probe;
-  if (DecodeForBatch(next_, raw_, FreshScratch(), &probe) == nullptr) return 0;
+  if (DecodeForBatch(next_, raw_, FreshScratch(), &probe) == nullptr) {
+    room_ ^= 1;  // as in NextBatch
+    return 0;
+  }
   Next();
   out->Set(key_, value_);
   return 1;

@@ -153,6 +153,31 @@ TEST(DataBlockIterator, RunsTellUserKeysApartWithoutComparingThem) {
   }
 }
 
+// A batch that finds nothing leaves the cursor on its entry, whose key lies in one of two scratch
+// buffers. The step back must not assemble its keys over that key before it has compared it.
+TEST(DataBlockCursor, ABatchAtTheEndLeavesTheCurrentKey) {
+  const InternalKeyComparator icmp(BytewiseComparator());
+  const std::string newer = IKey("11111111-k", 9);
+  const std::string older = IKey("11111111-k", 5);
+  Model model{InternalKeyLess{&icmp}};
+  for (const std::string& key : {IKey("00000000-a", 1), IKey("00000001-b", 1), newer, older}) {
+    model[key] = "v";
+  }
+  std::shared_ptr<Block> block;
+  ASSERT_TRUE(LoadBlock(BuildBlock(model, 16), &block).ok());
+  DataBlockCursor cursor;
+  cursor.Init(block.get(), &icmp, kMaxSequenceNumber);
+  cursor.SeekToFirst();
+  ASSERT_TRUE(cursor.Next());
+  BatchEntry batch[32];
+  ASSERT_EQ(cursor.NextBatch(batch, 32), 2u);
+  ASSERT_EQ(cursor.NextBatch(batch, 32), 0u);
+  EXPECT_EQ(cursor.key(), Slice(older));
+  ASSERT_EQ(cursor.PrevBatch(batch, 32), 3u);
+  EXPECT_EQ(batch[0].key(), Slice(newer));
+  EXPECT_NE(batch[0].same_key, SameKey::kNo) << "they are versions of one key";
+}
+
 TEST(DataBlockIterator, OverriddenSequenceNumbersShowInKeys) {
   const InternalKeyComparator icmp(BytewiseComparator());
   Model stored{InternalKeyLess{&icmp}};

@@ -34,7 +34,7 @@ BlockedSkipList::BlockedSkipList(const InternalKeyComparator& icmp, EntryArena* 
       prefixes_(icmp, common_prefix),
       arena_(arena),
       nodes_at_once_(nodes_at_once),
-      slab_(nodes_at_once) {
+      slab_(nodes_at_once) {  // as if all nodes of a slab were taken, so that the first begins one
   static_assert(sizeof(Node) == EntryArena::kMaxUnit);
   static_assert(std::is_trivially_destructible_v<Node>);
   // The leftmost leaf has no low key: every key is at or behind it.
@@ -126,7 +126,8 @@ bool BlockedSkipList::PutInOwner(Node** node, const Target& target, ArenaOffset 
                                  uint64_t newest) {
   NewNodeResult right{nullptr, 0};
   Node* const owner = LockOwner(*node, target);
-  // Sequence numbers mostly ascend: an entry newer than everything cannot be there.
+  // Sequence numbers mostly ascend: an entry newer than everything cannot be there. The bound of
+  // other threads is read under the leaf's lock, so it covers what they have put into the leaf.
   const bool may_be_there =
       target.trailer <= newest || target.trailer <= shared_newest_.load(std::memory_order_relaxed);
   const bool added = Put(owner, target, offset, may_be_there, &right);

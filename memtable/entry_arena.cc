@@ -40,9 +40,9 @@ EntryArena::EntryArena(size_t first_block_bytes, size_t max_block_bytes)
   StartBlock(0);
 }
 
-// A large piece gets a block of its own, so that the current one keeps its free part. Any other one
-// waits for the mutex, and takes its piece from the current block, which another thread may have
-// renewed meanwhile, or from a new one.
+// A large piece gets a block of its own, so that the current one keeps its free part; but not if it
+// is smaller than LeastBlock, as the numbers of blocks are scarce. Any other piece comes from the
+// current block, which another thread may have renewed meanwhile, or from a new one.
 EntryArena::Piece EntryArena::AllocateSlow(size_t n) {
   MutexLock lock(&mu_);
   if (n > blocks_.dedicated_above() && n >= LeastBlock()) {

@@ -93,6 +93,7 @@ PointIndex::Answer PointIndex::Find(const PointLookup& lookup, const MemEntry** 
 void PointIndex::Prefetch(std::span<PointLookup* const> lookups) const {
   const Table* const table = complete_.load(std::memory_order_acquire);
   if (table == nullptr) return;
+  // All cells are asked for before the first is read, which leads to its entry.
   for (const PointLookup* lookup : lookups) {
     PrefetchLine(&table->cells[lookup->hash() & table->mask]);
   }
@@ -119,8 +120,8 @@ void PointIndex::Missed(uint64_t entries) {
 void PointIndex::Added(const Slice& user_key, uint64_t trailer, ArenaOffset offset,
                        uint64_t entries_at_most) {
   const uint64_t hash = KeyHash64(icmp_.WithoutTimestamp(user_key));
-  // In this order: a table that is complete already is not building any more, but at any time it is
-  // one of both.
+  // Loaded in this order, because AddLeaf stores complete_ before it clears building_: a table that
+  // is not found here as the one being built any more is found as the complete one.
   Table* const building = building_.load(std::memory_order_acquire);
   Table* const complete = complete_.load(std::memory_order_acquire);
   if (building != nullptr) Put(building, user_key, trailer, hash, offset);

@@ -99,7 +99,7 @@ RangeDeletes::List RangeDeletes::Merge(size_t* kept) const {
   const Readable* const before = readable_.load(std::memory_order_relaxed);
   *kept = before == nullptr ? 0 : before->lists.size();
   // Lists shrink by half or more from the first to the last, so that a tombstone is merged only a
-  // few times, and few lists are searched.
+  // few times, and few lists are searched. If lists have tombstones to be left out, all are merged.
   for (; *kept > 0; --*kept) {
     const FragmentedTombstones& last = *before->lists[*kept - 1];
     if (invalidated_in_lists_ == 0 && last.tombstone_count() > kShrinkFactor * tombstones.size())

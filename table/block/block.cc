@@ -56,6 +56,7 @@ Status Block::ParseTrailer(size_t size, const Slice& where) {
   }
   size_t end = size - sizeof(uint32_t);
   if ((packed & block_hash::kFlag) != 0) {
+    // The limit is for what precedes the last word. BlockBuilder keeps it for the whole block.
     if (size > block_hash::kMaxBlockBytes + sizeof(uint32_t)) {
       return Malformed(where, "hash index in a large block");
     }

@@ -122,6 +122,7 @@ PrefixWalk::Found PrefixWalk::Run() {
     const size_t user_bytes = header.unshared - kInternalKeyTrailerBytes;
     value_ = Slice(unshared + header.unshared, header.value_size);
     next_ = value_.data() + value_.size();
+    // An interval begins with a whole key, or is damaged.
     if (first_ && header.shared != 0) {
       found = Found::kUnclear;
       break;

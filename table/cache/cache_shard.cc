@@ -96,7 +96,7 @@ void CacheShard::Init(const CacheShardOptions& options, CacheShards* all, CacheW
   waiting_bytes_ = options.waiting_bytes;
   allocator_ = options.allocator;
   table_.Init(options.expected_entries, &mu_);
-  Watch(&mu_);
+  Watch(&mu_);  // held over fork(), so that a child finds the shard consistent
 }
 
 CacheShard::~CacheShard() {
@@ -197,8 +197,10 @@ void CacheShard::LeaveTable(CacheEntry* entry) {
   TakeSlotBack(entry);
 }
 
-// Stamps the entry with the present epoch, and adds it to the list of what waits for readers. If
-// the list has an older stamp, it becomes the first list, so that it can be freed sooner.
+// Stamps the entry with the present epoch, and adds it to the second list of what waits for
+// readers. A list is freed by its newest stamp: if the second list has an older one, it becomes the
+// first list, provided that this is empty, so that its entries need not wait for the new one's
+// readers.
 void CacheShard::Retire(CacheEntry* entry) {
   VARVE_ASSERT(entry->state.load(std::memory_order_relaxed) ==
                (CacheEntry::kRemoved | CacheEntry::kRetired));  // Invariant 1.
@@ -419,7 +421,9 @@ Status CacheShard::Insert(CacheEntry* entry, BlockSlot* slot, bool want_handle) 
   VARVE_ASSERT(entry->state.load(std::memory_order_relaxed) == 0);
   VARVE_ASSERT(slot == nullptr || entry->embedded != 0);
   const bool strict = want_handle && strict_.load(std::memory_order_relaxed);
-  if (!Reserve(ChargeOf(*entry), strict, strict || !want_handle)) {
+  // Without a handle, an entry for which there is no room is given up; with one, it is inserted in
+  // any case, unless the limit is strict.
+  if (!Reserve(ChargeOf(*entry), strict, /*must=*/strict || !want_handle)) {
     if (strict) return Status::MemoryLimit("block cache is full and its limit is strict");
     // Behave as if the entry had been inserted and evicted at once.
     entry->link = nullptr;

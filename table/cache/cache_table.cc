@@ -132,7 +132,7 @@ CacheEntry* CacheTable::HiddenBy(const CacheEntry* entry) const {
 void CacheTable::Split(CacheEntry* chain, size_t bit, std::atomic<CacheEntry*>* low,
                        std::atomic<CacheEntry*>* high) {
   // Keeps the order, so that a reader in the middle of the chain finds an end, and the newest entry
-  // of a key stays first.
+  // of a key stays first. `low` and `high` move along: each is where the next entry is linked.
   while (chain != nullptr) {
     CacheEntry* const next = chain->next.load(std::memory_order_acquire);
     std::atomic<CacheEntry*>*& end = (chain->hash & bit) != 0 ? high : low;

@@ -151,8 +151,8 @@ Status ParseIndexType(const Slice& name, const Slice& value, TableTraits* traits
 }
 
 // Parses a property that decides about decoding. Sets *taken to true if the name is one of them,
-// else to false. An unknown trait cannot be skipped like another unknown property: the table would
-// be decoded wrongly.
+// else to false. Those in kUnreadable are refused, and not skipped as unknown properties are: the
+// table would be decoded wrongly.
 Status ParseTrait(const Slice& name, const Slice& value, size_t value_offset, TableTraits* traits,
                   bool* taken) {
   const std::string_view n = name.ToStringView();

@@ -259,6 +259,7 @@ void ProbeBatch::SearchInPlace() {
       Search(&key, *key.block, &pin);
     }
   }
+  // Keys without a block are left for SearchHeld, also those from which Search has taken it away.
   size_t left = 0;
   for (Key& key : keys_) {
     if (key.block == nullptr) {

@@ -273,7 +273,7 @@ void TableIterator::SeekForPrev(const Slice& target) {
   index_.Seek(target);
   if (!index_.Valid()) {
     if (!index_.status().ok()) {
-      (void)IndexEnded();
+      (void)IndexEnded();  // takes the error over
       return;
     }
     SeekToLast();
@@ -301,7 +301,7 @@ size_t TableIterator::NextBatch(BatchEntry* out, size_t max) {
     return n;
   }
   Next();
-  // A key outside the block uses the memory that the next key needs.
+  // A key that was assembled outside the block is lost with the next move, so it is returned alone.
   if (WriteCurrent(out) == 0 || max == 1 || !cursor_.KeyInBlock()) return valid_ ? 1 : 0;
   const size_t more = cursor_.NextBatch(out + 1, max - 1);
   if (more != 0) PublishLast(out[more]);

@@ -238,6 +238,7 @@ Status TableOpener::SetOrder() {
     }
     return Status::OK();
   }
+  // Readers show the keys of such a table with the oldest timestamp.
   parts_.newest_timestamp = options_.icmp->user_comparator()->GetMinTimestamp().ToString();
   const Comparator* const bare = ComparatorWithoutTimestamp(options_.icmp->user_comparator());
   if (bare == nullptr) {
@@ -340,6 +341,7 @@ bool TableOpener::PinsPartitions() const {
 Status TableOpener::OpenIndex() {
   IndexReader::Options index;
   index.root = store().file.footer.index;
+  // From version 6 on the footer has no handle of the index.
   if (Footer::UsesContext(store().file.footer.format_version)) {
     index.root = MetaBlock(meta_block::kIndex);
   }
@@ -348,7 +350,8 @@ Status TableOpener::OpenIndex() {
   index.residency = Residency(index.two_level);
   index.pin_partitions = PinsPartitions();
   index.high_priority = high_priority();
-  // The helper blocks of kHashSearch are not needed: the search by words is as fast.
+  // The helper blocks of kHashSearch are not needed, as the search by words is as fast; they are
+  // only listed, for VerifyChecksum.
   for (const char* helper : {meta_block::kHashIndexPrefixes, meta_block::kHashIndexMetadata}) {
     const BlockHandle handle = MetaBlock(helper);
     if (!handle.IsNull()) parts_.meta_blocks.push_back(handle);

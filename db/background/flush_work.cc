@@ -282,7 +282,7 @@ void FlushWork::RestAfterFailure() {
   while (next_job_may_begin()) {
     const uint64_t now = context_.MonotonicMicros();
     if (now >= until) return;
-    state_.work.AwaitWorkFor(until - now);
+    state_.work.WaitFor(until - now);
   }
 }
 

@@ -25,6 +25,7 @@
 #include "db/compaction/plan.h"
 #include "db/engine/engine.h"
 #include "db/engine/output_options.h"
+#include "db/version/table_cache.h"
 #include "util/base/assert.h"
 
 namespace varve {
@@ -99,12 +100,18 @@ uint64_t EstimateKeys(Engine&, ColumnFamily& f) VARVE_REQUIRES(kDbMutex) {
   return entries > 2 * deletions ? entries - 2 * deletions : 0;
 }
 
+// Sums the memory of the open readers, which are attached to the files, or in a cache if open files
+// are limited. A search that allows no read opens no table: a file without a reader counts nothing.
 uint64_t TableReaderBytes(Engine&, ColumnFamily& f) VARVE_REQUIRES(kDbMutex) {
+  ReadOptions options;
+  options.read_tier = kBlockCacheTier;
   uint64_t sum = 0;
   for (int level = 0; level < f.current()->num_levels(); level++) {
     for (const FileRef& file : f.current()->level(level).files()) {
-      const TableReader* reader = file->reader.load(std::memory_order_acquire);
-      if (reader != nullptr) sum += reader->MemoryUsage();
+      TableRef table;
+      if (f.table_cache()->Find(file.get(), level, options, &table).ok()) {
+        sum += table->MemoryUsage();
+      }
     }
   }
   return sum;

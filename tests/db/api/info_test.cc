@@ -35,6 +35,18 @@ class DbInfoTest : public Database {
   }
 };
 
+// With a limit of open files, readers lie in a cache of the database, and not beside the files.
+TEST_F(DbInfoTest, ReadersAreCountedIfOpenFilesAreLimited) {
+  options_.max_open_files = 40;
+  Open({"default", "a"});
+  MakeTable({"a", "b"});
+  EXPECT_NE(Get("a"), "NOT_FOUND");
+  EXPECT_GT(Number(P::kEstimateTableReadersMem), 0u);
+  uint64_t other = 1;
+  ASSERT_TRUE(db()->GetIntProperty(Handle("a"), P::kEstimateTableReadersMem, &other));
+  EXPECT_EQ(other, 0u);
+}
+
 TEST_F(DbInfoTest, NumbersAreThoseOfTheTree) {
   Open({"default", "a"});
   MakeTable({"a", "b"});

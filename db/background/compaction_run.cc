@@ -100,7 +100,6 @@ CompactionContext CompactionWork::MakeContext(ColumnFamily* family, const Compac
   context.cancel.closing = &lifecycle_.shutting_down_flag();
   context.statistics = context_.statistics();
   context.info_log = context_.info_log();
-  context.env = context_.env();
   context.family_name = family->name();
   context.checks = {context_.options().enforce_single_del_contracts,
                     context_.options().compaction_verify_record_count,

@@ -67,7 +67,6 @@ struct CompactionContext {
   CancelFlags cancel;
   Statistics* statistics = nullptr;
   Logger* info_log = nullptr;
-  Env* env = nullptr;  // not used: sub-compactions run on threads of the C++ library
   // Names the family for filters, listeners and messages.
   std::string family_name;
   // Says which oddities of entries end the job.

@@ -198,7 +198,9 @@ class FifoPlanner {
   // Copies the file that is due for other storage (MeasureFifo has found it), unless it is busy.
   std::unique_ptr<CompactionPlan> PickTemperature() const {
     const std::optional<TemperatureChange>& change = shape_.due.temperature_change;
-    if (!change.has_value() || l0_[change->index]->notes.being_compacted) return nullptr;
+    // NeedsCompaction may ask with a measurement that is older than the tree.
+    if (!change.has_value() || change->index >= l0_.size()) return nullptr;
+    if (l0_[change->index]->notes.being_compacted) return nullptr;
     PlanInputs inputs;
     inputs.levels.push_back({0, FilesOf(l0_, {change->index, change->index + 1})});
     inputs.output_level = 0;

@@ -93,6 +93,14 @@ TEST_F(FifoPickerTest, TemperaturesFollowTheAge) {
   EXPECT_EQ(Pick(), "none");
 }
 
+TEST_F(FifoPickerTest, AnOldMeasurementNamesNoFile) {
+  options_.compaction_options_fifo.file_temperature_age_thresholds = {{Temperature::kWarm, 100}};
+  Draw("L0: 2[a-z]10 1[a-z]10", {950, 800});
+  EXPECT_EQ(Pick(), "L0: 1; to L0");
+  Draw("L0: 2[a-z]10", {950});
+  EXPECT_FALSE(NeedsCompaction(version_, shape_, options_, running_));
+}
+
 TEST_F(FifoPickerTest, DroppingAndMergingComeBeforeTemperatures) {
   options_.compaction_options_fifo.age_for_warm = 10;
   options_.compaction_options_fifo.allow_compaction = true;

@@ -42,7 +42,10 @@ bool HoldsNewer(const TableReader& table, SequenceNumber known, const ReplayedRa
   return newer && it->status().ok();
 }
 
-// `facts` holds the table's number, size and directory.
+// True if the table, of which `facts` has number, size and directory, belongs to the family, and
+// has an entry that is newer than all that the MANIFEST has for it, outside of `replayed`. The
+// table is in no tree: its level is not known, its entries keep the numbers that they have in the
+// file, and its reader is closed again.
 bool IsNewerThanFamily(DbState* state, const ColumnFamily& family, const TableFacts& facts,
                        const ReplayedRange& replayed) {
   FileMetaData file;

@@ -93,8 +93,9 @@ class TableCache {
   static std::shared_ptr<Cache> NewLimitedCache(int max_open_files);
 
   // Sets *table to the file's reader, which is opened if needed. `level` is where the file lies,
-  // for statistics and filters. Returns Incomplete if the table is not open and options.read_tier
-  // forbids reads, and TimedOut if it would have to be opened after options.deadline.
+  // for statistics and filters; -1: it is in no tree. Returns Incomplete if the table is not open
+  // and options.read_tier forbids reads, and TimedOut if it would have to be opened after
+  // options.deadline.
   Status Find(FileMetaData* file, int level, const ReadOptions& options, TableRef* table) {
     if (TableReader* reader = file->reader.load(std::memory_order_acquire)) {
       table->Reset();

@@ -45,6 +45,20 @@ TEST_F(StaleManifestTest, ATableOfALostEndIsNoticed) {
   EXPECT_THAT(s.ToString(), HasSubstr("the MANIFEST's end is missing"));
 }
 
+// The table is in no level, so its reads belong to no level's statistics.
+TEST_F(StaleManifestTest, ATableOfALostEndIsNoticedWithStatistics) {
+  options_.statistics = CreateDBStatistics();
+  Open();
+  MakeTable({"a"});
+  const std::string before = ReadFile(ManifestPath());
+  MakeTable({"b"});
+  Kill();
+  WriteFile(ManifestPath(), before);
+  RemoveLogs();
+  RemoveMarks();
+  EXPECT_TRUE(TryOpen().IsCorruption());
+}
+
 // A table of another database, however new, says nothing of this one.
 TEST_F(StaleManifestTest, AForeignTableIsSetAside) {
   Open();

@@ -180,7 +180,7 @@ Status BlobOutput::Take(Slice* key, Slice* value) {
       return IsLarge(*value) ? Separate(Age::kNew, ExtractUserKey(*key), key, value) : Status::OK();
     case kTypeBlobIndex:
       return TakeReference(ExtractUserKey(*key), key, value);
-    default:
+    default:  // Entities, too, stay whole in the table.
       return Status::OK();
   }
 }

@@ -15,7 +15,9 @@ namespace varve {
 
 namespace {
 
-// Returns the bytes of the next level that must be rewritten for each byte that moves down.
+// Returns for each file of the level how many bytes of the next level must be rewritten for each of
+// its own that move down. Own bytes count as FileWeights weighs them, so that a file with many
+// deletions, which free space beneath, is compacted early.
 std::vector<double> OverlapRatios(const Version& version, int level) {
   const FileWeights weights(version);
   const InternalKeyComparator& icmp = *version.icmp();
@@ -40,8 +42,9 @@ std::vector<double> OverlapRatios(const Version& version, int level) {
   return ratios;
 }
 
-// Returns where the last compaction out of the level ended: after the newest table of the next
-// level.
+// Returns the index of the file where kRoundRobin goes on: the first one behind the newest table of
+// the next level, which the last compaction out of this level has probably written. Begins anew
+// with file 0 if there is none.
 size_t RoundRobinStart(const Version& version, int level) {
   const InternalKeyComparator& icmp = *version.icmp();
   const LevelFiles& files = version.level(level);

@@ -203,6 +203,7 @@ void CompactionIterator::StartKey(const Slice& key) {
 // full_history_ts_low (invariant 9). The timestamp is then replaced in key_, because the surviving
 // entry keeps its own.
 bool CompactionIterator::TakeVersion(const Slice& key, uint64_t trailer) {
+  // Equal trailers are in order: an entry may be there twice.
   if (timestamp_bytes_ == 0) [[likely]]
     return trailer <= last_trailer_;
   const Slice timestamp = options_.icmp->TimestampOf(ExtractUserKey(key));
@@ -223,6 +224,8 @@ bool CompactionIterator::InPast(const Slice& timestamp) const {
          options_.icmp->CompareTimestamp(timestamp, options_.history.full_history_ts_low) < 0;
 }
 
+// A key that is too short is left to TakeKey, which reports it. Keys beyond the end belong to
+// another sub-compaction, which counts them.
 bool CompactionIterator::Trims(const Slice& key) const {
   const size_t tail = kInternalKeyTrailerBytes + timestamp_bytes_;
   if (options_.history.trim_ts.empty() || key.size() < tail || IsBeyondEnd(key)) {
@@ -279,6 +282,8 @@ CompactionIterator::Step CompactionIterator::JudgeEntry(SequenceNumber sequence,
       (!KeepsHistory() || (rules_.BuriedByValue(stripe) && !VARVE_CANARY(kForgetBuriedDelete)));
   const bool deletes = type == kTypeDeletionWithTimestamp || type == kTypeSingleDeletion;
   const ValueType judged = deletes ? kTypeDeletion : type;
+  // With timestamps a tombstone may cover a newer entry of an older stripe, which then hides
+  // nothing (DropRules::HidesInStripe).
   const bool in_stripe_only =
       timestamp_bytes_ != 0 && has_tombstones_ && CoveringSeqOfAnyTime(kMaxSequenceNumber) != 0;
   if (!single_delete &&
@@ -647,7 +652,7 @@ bool CompactionIterator::EmitEmptied() {
   input_is_ahead_ = false;
   // The value stays as a mark for the SingleDelete above it, but nobody can read its bytes.
   valid_ = TakeKey(input_.key());
-  if (!valid_) return true;
+  if (!valid_) return true;  // The walk has failed, and Next must not go on.
   value_ = Slice();
   SetTrailer(UnpackSequence(last_trailer_), kTypeValue);
   counts_.entries_out++;
@@ -810,6 +815,8 @@ CompactionIterator::Step CompactionIterator::AskFilter(SequenceNumber sequence, 
   }
 }
 
+// Ends the walk: the filter has reported an I/O error, or made a decision that is unknown or does
+// not fit what it was asked about.
 CompactionIterator::Step CompactionIterator::Refuse(CompactionFilter::Decision decision) {
   if (decision == CompactionFilter::Decision::kIOError) {
     return Fail(
@@ -836,6 +843,7 @@ CompactionIterator::Step CompactionIterator::RemoveByFilter(SequenceNumber seque
   return Step::kEmit;
 }
 
+// A filter that names a key up to the current one as the place to go on keeps the entry instead.
 bool CompactionIterator::MaySkip() const {
   return options_.icmp->CompareKey(skip_until_, key_without_timestamp()) > 0;
 }
@@ -868,7 +876,8 @@ CompactionIterator::Step CompactionIterator::SkipUntil() {
 }
 
 bool CompactionIterator::MayExistDeeper() {
-  // An entry that is read as of an older timestamp exists.
+  // The input may have older timestamps of the key, which DropRules takes for other keys; a
+  // deletion that was dropped would bring them back for readers as of its time.
   if (KeepsHistory()) return true;
   if (options_.bottommost || VARVE_CANARY(kDropTombstoneEarly)) return false;
   return options_.deeper == nullptr || options_.deeper->MayHold(key_without_timestamp());

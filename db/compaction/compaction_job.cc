@@ -230,6 +230,7 @@ std::unique_ptr<InternalIterator> Job::NewInputIterator(Piece* piece) const {
   for (const CompactionInputFile& input : inputs_.files) {
     if (input.level != 0) continue;
     children.push_back(input.table->NewIterator(read_options_, iter_options));
+    // Lets a jump move this child, if the tombstone is newer than all its entries (SkipOlder).
     children.back()->SetNewest(input.file->largest_seq);
   }
   for (size_t i = 0; i < plan_.inputs.size(); i++) {
@@ -317,8 +318,8 @@ uint64_t Job::OutputEpoch() const {
   return oldest;
 }
 
-// If so, the outputs are put into the cache as well, so that readers who found the inputs' blocks
-// there find the new ones.
+// If most of the inputs are in the block cache, the outputs are put there as well, so that readers
+// who found the inputs' blocks find the new ones.
 bool Job::InputsAreCached() const {
   double bytes = 0;
   double cached_bytes = 0;
@@ -332,6 +333,7 @@ bool Job::InputsAreCached() const {
 Status Job::OpenOutput(std::unique_ptr<TableOutput>* output) const {
   TableBuildOptions build = context_.build;
   build.file_number = context_.new_file_number();
+  // Tables of the family's own kind may not be able to hold range deletions.
   if (!inputs_.tombstones.empty()) build.factory = FactoryWithTombstones(build.factory);
   build.level = plan_.output_level;
   build.reason = TableFileCreationReason::kCompaction;

@@ -9,6 +9,8 @@
 #include "db/compaction/universal_picker.h"
 #include "util/base/assert.h"
 
+// Finds the picker of a style, and checks the plans that pickers return.
+
 namespace varve {
 
 namespace {

@@ -15,6 +15,8 @@ EntryPipeline::EntryPipeline(Take take)
                    return take_(chunks_[place]);
                  }}) {}
 
+// A chunk's place in the pipeline is its index in chunks_. All weights are 0: they would limit what
+// is under way, which the number of chunks does already.
 bool EntryPipeline::HandOver() {
   pipeline_.Push(0);
   size_t place = 0;

@@ -352,7 +352,8 @@ class Picker {
     return nullptr;
   }
 
-  // Picks the first due file that can be compacted now.
+  // Picks the first due file that can be compacted now. Files are named by their indexes in the
+  // tree that was measured; an index that this version lacks is passed over.
   std::unique_ptr<CompactionPlan> PickDue() {
     for (const DueFile& due : shape_.due.files) {
       if (due.index >= version_.level(due.level).size()) continue;

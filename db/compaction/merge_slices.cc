@@ -148,6 +148,7 @@ MergeSlice FirstSlice(const Version& version, const std::vector<int>& levels,
     bytes += part.bytes;
     left -= part.bytes;
     taken++;
+    // The slice is large enough, and what it leaves is enough for another one (invariant 4).
     if (!slice.moves && bytes >= rules.least_bytes && left >= rules.least_bytes) break;
   }
   slice.is_all = taken == parts.size();
@@ -174,6 +175,7 @@ std::vector<int> FindUnfinished(const Version& version, const std::vector<int>& 
       const size_t left =
           std::min(before, FilesBefore(target, icmp.KeyOf(files[0]->smallest), icmp));
       largest = std::max(largest, LargestNumber(files, files.size()));
+      // Numbers ascend with time, so a larger one is of a table that a slice has written since.
       if (LargestNumber(target, left) <= largest) break;
       before = left;
       newer_bytes += files.bytes();

@@ -37,8 +37,9 @@ OutputWriter::OutputWriter(OutputSplitter* splitter, const SurvivingTombstones* 
       own_thread_(own_thread),
       blobs_(blobs) {}
 
-// Small jobs are done in this thread. A larger one, if somebody waits for it, gets a second thread
-// that builds tables while this one reads and merges.
+// Small jobs are done in this thread. A larger one goes on here, in portions, as long as it is not
+// urgent (NobodyNeedsIt). From then on, or without a pace from the beginning, a second thread
+// builds tables while this one reads and merges, unless own_thread_ is false.
 Status OutputWriter::Run(CompactionIterator* iterator, const Slice* begin, const Slice* end,
                          const std::function<Status()>& check) {
   VARVE_ASSERT(output_ == nullptr && files_.empty());

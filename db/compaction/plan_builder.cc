@@ -123,9 +123,12 @@ uint64_t PlanBuilder::TargetFileBytes(int output_level) const {
   if (options_.level_compaction_dynamic_level_bytes) steps = output_level - shape_.base_level;
   double bytes = static_cast<double>(std::max<uint64_t>(1, options_.target_file_size_base));
   for (int i = 0; i < steps; i++) bytes *= std::max(1, options_.target_file_size_multiplier);
+  // A file is never so large, and the conversion of a larger number is undefined.
   return bytes >= 1e18 ? UINT64_MAX : static_cast<uint64_t>(bytes);
 }
 
+// A file that comes to the deepest level with data is bottommost there, for which the options may
+// ask another compression.
 bool PlanBuilder::SameCompression(int from_level, int to_level) const {
   const bool last = to_level + 1 >= version_->non_empty_levels();
   return CompressionForLevel(options_, from_level, shape_.base_level, false) ==

@@ -23,7 +23,8 @@ SurvivingTombstones::SurvivingTombstones(
       history_(history),
       leaves_out_(leaves_out) {
   if (lists.empty()) return;
-  // A list of a table without timestamps has another comparator and must be converted.
+  // A single list can be shared, unless some of it is trimmed, or it is of a table without
+  // timestamps and must be converted to this family's comparator.
   const bool as_they_are = lists.size() == 1 && history_.trim_ts.empty() &&
                            lists.front()->comparator().timestamp_size() == icmp_.timestamp_size();
   if (as_they_are) {
@@ -139,6 +140,8 @@ void SurvivingTombstones::AddPart(const Part& part) {
 
 bool SurvivingTombstones::IsBefore(const Part& a, const Part& b) const {
   if (a.first != b.first) return a.first < b.first;
+  // Files that store no timestamps have begins in the order of sequence numbers alone, the newest
+  // first, which is the tombstone with the largest index.
   return leaves_out_ ? a.tombstone > b.tombstone : all_->IsBefore(a.tombstone, b.tombstone);
 }
 

@@ -279,7 +279,7 @@ Status TableOutput::Finish(NewFile* file) {
   meta.unique_id = builder_->UniqueId();
   meta.timestamps_persisted = properties.user_defined_timestamps_persisted != 0;
   meta.counts = CountsOf(properties);
-  // With timestamps older versions are not obsolete.
+  // With timestamps readers may ask for older versions, so a newer one does not hide them.
   if (build_.icmp->timestamp_size() == 0) meta.counts.hidden = hidden_;
   if (checksum_ != nullptr) {
     checksum_->Finalize();

@@ -145,7 +145,7 @@ class UniversalPlanner {
     std::set<const FileMetaData*> aged;
     bool any_in_l0 = false;
     for (const DueFile& file : shape_.due.files) {
-      // The measurement may be older than the tree.
+      // NeedsCompaction may ask with a measurement that is older than the tree.
       if (file.index >= version_.level(file.level).size()) continue;
       for (size_t i = span.newest; i < span.end; i++) {
         const SortedRun& run = runs_[i];
@@ -218,8 +218,8 @@ class UniversalPlanner {
     auto plan = builder_.FromLevel(second.level, best, oldest.level,
                                    CompactionReason::kUniversalSizeAmplification);
     if (plan == nullptr) return nullptr;
-    plan->score = shape_.scores[0];
-    plan->max_subcompactions = 0;
+    plan->score = shape_.scores[0];  // that of the number of runs
+    plan->max_subcompactions = 0;    // as DBOptions::max_subcompactions allows
     plan->output.path_id = PathFor(oldest.bytes);
     plan->trivial_move = plan->trivial_move && builder_.LetsMove(*plan);
     return plan;
@@ -434,6 +434,7 @@ class UniversalPlanner {
                                             Moves moves = Moves::kAllowed) {
     const int output_level = runs_.OutputLevel(span, LastLevel());
     std::vector<int> levels = runs_.LevelsOf(span);
+    // Bounded, as outputs may be of any size, so that the product below does not overflow.
     const uint64_t target =
         std::min(builder_.TargetFileBytes(output_level), UINT64_MAX / kSlicedFrom);
     rules.least_bytes = target * kFilesOfSlice;

@@ -104,8 +104,9 @@ std::unique_ptr<CompactionPlan> PickDeleted(const VersionRef& version, const Del
   return plan->inputs.empty() ? nullptr : std::move(plan);
 }
 
-// Due files are named by level and index in this version, so the caller must have computed them
-// from the same one.
+// Due files are named by level and index in the version that was measured. A measurement may be
+// older than this version only if the result is used to tell whether there is a plan
+// (NeedsCompaction).
 std::unique_ptr<CompactionPlan> PickDropped(const VersionRef& version,
                                             const std::vector<DueFile>& files) {
   std::vector<std::vector<size_t>> by_level(static_cast<size_t>(version->num_levels()));

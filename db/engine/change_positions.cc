@@ -119,6 +119,7 @@ bool ChangePositions::Expire(uint64_t needed, const std::vector<LogSet::LogInfo>
   MutexLock lock(&mu_);
   for (auto& [name, entry] : entries_) {
     ChangePosition& position = entry.position;
+    // Log 0: the stream has not found out yet which log it needs (Add).
     if (position.expired() || position.log == 0) continue;
     uint64_t bytes = 0;
     for (const LogSet::LogInfo& log : logs) {

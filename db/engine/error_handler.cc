@@ -118,6 +118,7 @@ void ErrorHandler::Report(const Status& error, BackgroundErrorReason reason) {
   const bool was_on_trial = state_.on_trial();
   const Status old_error = state_.soft_error();
   const Status now = state_.Report(judged, reason);
+  // The closing of the database, or the drop of a family, is no error (ErrorState::Judge).
   if (now.ok()) return;
   // These are read from the state as this report has left it, before the mutex is released for the
   // first time.

@@ -60,6 +60,7 @@ const char* ReasonName(BackgroundErrorReason reason) {
   }
 }
 
+// Returns the name of the constant without its `k`.
 std::string CompressionOf(CompressionType type) {
   std::string name;
   return GetStringFromCompressionType(&name, type).ok() ? name.substr(1) : "Unknown";

@@ -94,11 +94,14 @@ void LogArchive::Purge(uint64_t oldest_held) const {
   }
 }
 
+// With a ttl, a log stays for at most about half as long again. Without one, or with a long one, a
+// purge every ten minutes is enough.
 uint64_t LogArchive::purge_period_micros() const {
   constexpr uint64_t kSecond = 1000 * 1000;
+  constexpr uint64_t kMostSeconds = 600;
   const uint64_t ttl = context_.options().WAL_ttl_seconds;
-  if (ttl == 0) return 600 * kSecond;
-  return std::clamp<uint64_t>(ttl / 2, 1, 600) * kSecond;
+  if (ttl == 0) return kMostSeconds * kSecond;
+  return std::clamp<uint64_t>(ttl / 2, 1, kMostSeconds) * kSecond;
 }
 
 }  // namespace varve

@@ -23,7 +23,7 @@ Status LogGate::Lock() {
   {
     DbLock lock(&state_.mu);
     while (locking_) state_.work.Wait();
-    // Close checks the locks once, and does not return to that.
+    // Close has looked for locks already if it has begun, and does not look again.
     VARVE_RETURN_IF_ERROR(lifecycle_.CheckOpen());
     if (locks_ > 0) {
       locks_++;
@@ -41,7 +41,8 @@ Status LogGate::Lock() {
     if (!s.ok()) state_.commit->ExitExclusive();
   }
   DbLock lock(&state_.mu);
-  // Writes that have their place already become visible.
+  // An ingestion that has its place in the order of writes already shows its tables before this
+  // returns, so that nothing changes while the log is locked.
   if (s.ok()) state_.ingest_windows.AwaitNone();
   VARVE_ASSERT(locking_ && locks_ == 0);
   locking_ = false;

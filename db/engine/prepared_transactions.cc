@@ -37,6 +37,8 @@ bool IsOpenTransaction(const PreparedTransaction& txn) {
   return txn.state == PreparedState::kPlanned || txn.state == PreparedState::kUndecided;
 }
 
+// Returns the families, ascending. Marks and log data, which use no sequence number, are not
+// counted and belong to no family.
 std::vector<uint32_t> FamiliesOfUpdates(const WriteBatch& updates) {
   std::set<uint32_t> families;
   BatchReader reader(WriteBatchInternal::Contents(updates));

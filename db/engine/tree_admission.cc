@@ -50,7 +50,8 @@ void TreeAdmission::Leave(Participant* participant) {
   Remove<const Participant*>(&line_, participant);
   Remove<const Participant*>(&alone_, participant);
   Remove<const Participant*>(&waiting_, participant);
-  // Others may have waited only for this one to leave.
+  // Only such a participant can have been in the way of others, for whom a no may be a yes now. The
+  // leaving of any other frees nobody, so those who were told no stay noted as waiting.
   if (held_others_up) return Change();
   changed_();
 }

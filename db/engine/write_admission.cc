@@ -25,6 +25,7 @@ namespace varve {
 
 namespace {
 
+// The rate of all writes of low priority together, while compactions are due.
 constexpr uint64_t kLowPriorityBytesPerSecond = 2 << 20;
 // Interval at which a delayed writer checks if it may continue.
 constexpr uint64_t kDelaySliceMicros = 1000;
@@ -52,6 +53,7 @@ Status WriteAdmission::YieldToCompaction(const WriteOptions& options, size_t byt
   DbLock lock(mu_);
   if (!compaction_.Busy()) return Status::OK();
   if (options.no_slowdown) return Status::Incomplete("write of low priority: compactions are due");
+  // Adds these bytes to the debt that all writes of low priority pay off together.
   low_priority_pacer_.DelayMicros(bytes, context_.MonotonicMicros());
   // The writer waits at least one slice, even if no other write of low priority came before it.
   const uint64_t delay = std::max(kDelaySliceMicros, low_priority_pacer_.DebtMicros());

@@ -123,6 +123,7 @@ Status IngestCommit::Collect() {
   for (auto& [id, part] : parts) {
     part->edit.column_family = id;
     const auto options = part->family->options();
+    // Such a family reserves its last level for ingest_behind, so all other tables go above it.
     const bool above = options->cf_allow_ingest_behind && !part->behind;
     part->last_level = options->num_levels - (above ? 2 : 1);
     part->to_place.Arrange(part->family->icmp());
@@ -226,7 +227,9 @@ Status IngestCommit::FlushAhead() {
     VARVE_RETURN_IF_ERROR(LookIntoMemTables());
     for (const auto& part : parts_) {
       if (!part->in_memory) continue;
-      if (part->ForbidsFlush()) return CheckPlaces(*part);
+      if (part->ForbidsFlush()) return CheckPlaces(*part);  // It returns that error.
+      // While background work is paused no job would do the flush. It is left to MakeDurable, which
+      // flushes in this thread.
       if (e_.tree.paused() > 0) continue;
       // Entries of a replaced range can only be removed as whole tables, so they are always
       // flushed.
@@ -398,7 +401,8 @@ Status IngestCommit::CheckOwnSequences(const Part& part) {
   return Status::OK();
 }
 
-// Writers must be blocked if the tables need an exact place in the order of writes.
+// Writers must be blocked if the tables need an exact place in the order of writes. With change
+// streams every ingestion does, as it takes a sequence number for them (SequencesNeeded).
 bool IngestCommit::AnyNeedsOrder() const {
   return !e_.state.positions.empty() || std::ranges::any_of(parts_, [](const auto& part) {
     return (part->replaced != nullptr && part->in_memory) ||
@@ -458,7 +462,9 @@ uint64_t IngestCommit::SequencesNeeded(SequenceNumber before) const {
   return needed;
 }
 
-// With atomic_flush, all families are switched and flushed together.
+// With atomic_flush, all families are switched and flushed together. Each memtable that the switch
+// has frozen ends a table (ends_table), until it is flushed or GiveUp takes that back: no flush
+// merges it with later memtables, whose entries are newer than the ingested tables.
 Status IngestCommit::SwitchOverlapped() {
   const bool together = e_.context.options().atomic_flush;
   std::vector<ColumnFamily*> families;
@@ -511,6 +517,8 @@ void IngestCommit::FillInEdits(SequenceNumber first, uint64_t sequences) {
         next = std::max(next, file.largest_seq + 1);
       }
     }
+    // The numbers are in no log. A change stream that meets the gap finds out from this note which
+    // families have used them; a family that needed none is noted with the first, for the streams.
     if (sequences > 0) part->family->NoteUnlogged(first, std::max(next - 1, first));
   }
 }
@@ -586,6 +594,8 @@ Status IngestCommit::WriteSequences() {
       NewFile& file = part->edit.new_files[i];
       const uint64_t at = table.properties->external_sst_file_global_seqno_offset;
       if (file.largest_seq == 0) continue;
+      // The offset is a property of the file, which is not trusted. A table that could be opened is
+      // longer than a number.
       if (at == 0 || at > table.file.size - sizeof(uint64_t)) {
         return Status::InvalidArgument(table.source, "has no room for a sequence number");
       }
@@ -609,6 +619,7 @@ void IngestCommit::AdoptReaders(Part* part, const std::vector<FileRef>& files) {
     if (it == by_number.end()) continue;
     StagedTable& table = *part->tables[it->second];
     const int level = part->edit.new_files[it->second].level;
+    // A table of the last level is opened by its first read, unless the option asks for more.
     const bool opens_ahead = level != part->last_level ||
                              part->options[it->second]->prefetch_lmax_index_and_filter_blocks;
     if (!opens_ahead) continue;
@@ -616,6 +627,7 @@ void IngestCommit::AdoptReaders(Part* part, const std::vector<FileRef>& files) {
       part->closed.emplace_back(level, file);
       continue;
     }
+    // In the file of an SstFileWriter all entries have number 0, which the reader replaces.
     if (file->largest_seq != 0 && !table.db_generated) table.reader->SetSequence(file->largest_seq);
     part->family->table_cache()->Adopt(file.get(), std::move(table.reader));
   }

@@ -170,10 +170,13 @@ Status Preparation::StageAll() {
   };
   const size_t wanted = ThreadsFor(statuses.size(), share_.options);
   std::vector<std::thread> helpers;
+  // Helpers take over what this thread is doing, so that a callback in them is refused as in it.
   const ActiveWork* const active = active_work::innermost;
   // If no more threads can be started, the existing ones do all the work.
   BestEffort([&] {
     helpers.reserve(wanted);
+    // Room for all descriptors is made at once and beside the work, as it takes milliseconds once
+    // the process has threads.
     if (wanted > 1) helpers.emplace_back([n = statuses.size()] { ReserveDescriptors(n); });
     while (helpers.size() < wanted) {
       helpers.emplace_back([&] {

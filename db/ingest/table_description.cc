@@ -234,7 +234,8 @@ Status Description::InspectAll() {
 // placed there.
 Status DescribeExternalTable(const ColumnFamily& family, const IngestExternalFileOptions& options,
                              StagedTable* table) {
-  table->file.largest_seq = kMaxSequenceNumber;  // The number is not known yet.
+  // Lets the reader show the numbers that the entries have in the file.
+  table->file.largest_seq = kMaxSequenceNumber;
   const Status s = family.table_cache()->OpenOutside(table->file, table->path,
                                                      family.table_paths().FileName(table->file),
                                                      table->expected_level, &table->reader);

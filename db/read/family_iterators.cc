@@ -147,7 +147,7 @@ class FamilyWalk {
   }
 
   [[nodiscard]] int Compare(const Slice& a, const Slice& b) const {
-    return order_->CompareWithoutTimestamp(a, false, b, false);
+    return order_->CompareWithoutTimestamp(a, /*a_has_ts=*/false, b, /*b_has_ts=*/false);
   }
 
   const Comparator* order_ = nullptr;

@@ -42,7 +42,8 @@ Status CheckGetOptions(const ReadOptions& options) {
   return Status::OK();
 }
 
-// Returns true if the search is over, in the memtable of this index.
+// Searches the memtables from the newest on. Returns true if one of them has ended the search;
+// *index, which must be 0 before, is then its SearchPlace::index.
 bool SearchMemTables(const SuperVersion& super_version, PointLookup* lookup, size_t* index) {
   PerfTimer<&PerfContext::get_from_memtable_time> timer;
   AddPerfCount<&PerfContext::get_from_memtable_count>();
@@ -135,6 +136,9 @@ class TableSearch {
     return Status::OK();
   }
 
+  // Searches each chain of L0 like a level: its files share no keys, so one of them may have the
+  // key. The place is the oldest file of the chain, as what a chain has is newer than all later
+  // chains.
   Status SearchChains() {
     for (const L0Chain& chain : version_.l0_chains()) {
       const size_t i = chain.files.Find(lookup_->internal_key());
@@ -201,7 +205,7 @@ class TableSearch {
     const uint64_t offset = table->ApproximateOffsetOf(options_, lookup_->internal_key());
     return Failed(Status::CopyAppendMessage(
         lookup_->status(), "; ",
-        "in " + TableFileName("", file.number).substr(1) + " offset " + std::to_string(offset)));
+        "in " + TableFileBaseName(file.number) + " offset " + std::to_string(offset)));
   }
 
   Status Failed(const Status& s) const {

@@ -118,7 +118,7 @@ Status GetOperandsFromSuperVersion(const ReadOptions& options, const SuperVersio
   PinnableSlice base_of_blob;
   if (lookup.base_is_reference()) {
     VARVE_RETURN_IF_ERROR(ReadReferenceOfBase(options, super_version, &lookup, &base_of_blob));
-    // The operands own their bytes from here on.
+    // The operands own their bytes from here on, as base_of_blob ends with this call.
     operands->CopyFrom(0);
   }
   HandOut(&lookup, super_version, slices.first(n));

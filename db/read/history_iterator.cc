@@ -205,8 +205,8 @@ class HistoryIterator final : public Iterator {
            tombstones_.MaxCoveringSeq(icmp_.WithoutTimestamp(user_key), sequence_) <=
                UnpackSequence(trailer);
   }
-  // True if the newest entry of a key and timestamp, whose trailer is given, can be shown.
-  // Otherwise sets the status.
+  // True if the newest entry of a key and timestamp, whose trailer is given, can be shown. If not,
+  // status_ says why.
   bool MayShow(uint64_t trailer) {
     switch (UnpackType(trailer)) {
       case kTypeValue:
@@ -223,7 +223,8 @@ class HistoryIterator final : public Iterator {
     }
   }
 
-  // Reads the value that the shown entry refers to. Otherwise sets the status.
+  // Reads the value to which the entry that is about to be shown refers. Returns false, with the
+  // error in status_, if it cannot be read.
   bool ReadBlob() {
     const SuperVersion& super_version = hold_.super_version();
     const Slice entry = backward_ ? Slice(saved_key_) : source_->key();

@@ -242,6 +242,7 @@ void GroupSearch::SearchRun(const LevelFiles& files, const SearchPlace& place) {
     for (Stop& stop : stops_) {
       FileMetaData* const file = files[stop.file];
       stop.may_continue = icmp_.CompareKey(stop.lookup->key(), icmp_.KeyOf(file->largest)) >= 0;
+      // A file that ends exclusively with this key has no entry of it.
       if (!stop.may_continue || !LargestIsExclusive(*file)) Probe(file, level, stop.lookup);
     }
     RunProbes(level);

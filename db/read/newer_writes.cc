@@ -25,7 +25,8 @@ std::unique_ptr<NewerWrites> NewerWrites::Watch(const MemTable& mem,
 // enough. After a few entries it gives up and says yes, which costs the caller a seek and nothing
 // else.
 bool NewerWrites::AnyBehind(const Slice& after, const Slice* last, const Since& since) {
-  // All versions of `after` sort before this target.
+  // All versions of `after` sort before this target, as 0 and kTypeDeletion are the smallest number
+  // and type.
   target_.clear();
   AppendInternalKey(&target_, after, 0, kTypeDeletion);
   entries_->Seek(target_);

@@ -31,6 +31,7 @@ void SkipBudget::LookBetweenSlices(bool looks) {
 bool SkipBudget::SpendNextSlice() {
   VARVE_ASSERT(left_ == 0);
   if (rest_ == 0 || TooLate()) return false;
+  // One entry of the new slice is spent by this call.
   left_ = std::min(rest_, kEntriesPerLook) - 1;
   rest_ -= left_ + 1;
   slice_ended_ = looks_;

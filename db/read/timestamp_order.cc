@@ -119,7 +119,8 @@ class CopiedValue final : public ValuePin {
   Cleanable* Renew() override { return nullptr; }
 };
 
-// Drops the options that concern only iterators.
+// Drops the options that concern only iterators, and kPersistedTier: whether memtables may be read
+// was decided by the caller (skip_memtables).
 ReadOptions ForAllSources(const ReadOptions& options) {
   ReadOptions all = options;
   all.total_order_seek = true;

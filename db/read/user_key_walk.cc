@@ -294,6 +294,7 @@ void UserKeyWalk::SeekToFirst() {
 void UserKeyWalk::SeekToLast() {
   StartSeek();
   backward_ = true;
+  // The bound is exclusive: the walk begins before all its versions.
   if (bounds_.upper() != nullptr) {
     SeekSourceForPrev(*bounds_.upper(), Place::kFirst);
   } else {

@@ -58,6 +58,8 @@ struct Wanted {
   void Correct(const BlobFileFacts& file, BlobGarbage* sum) const {
     const auto found = known.find(file.number);
     const BlobShare kept = found == known.end() ? BlobShare() : found->second;
+    // A file that is needed keeps at least one value, even if no table says how many; the smallest
+    // record is a header alone.
     const uint64_t count = std::max<uint64_t>(kept.count, 1);
     const uint64_t bytes = std::max<uint64_t>(kept.bytes, BlobRecordHeader::kBytes);
     const uint64_t most_count = file.count - std::min(file.count, count);
@@ -140,6 +142,7 @@ void SurveyBlobFiles(const std::shared_ptr<FileSystem>& fs, uint32_t family_id,
       *lost = true;
     }
     const bool exists = fs->FileExists(paths.BlobFileName(number), IOOptions(), nullptr).ok();
+    // Number 0: the MANIFEST lacks the file, and it could not be opened, so nothing is known of it.
     if (exists && facts.number != 0) {
       family->blob_files[number] = facts;
     } else {

@@ -99,8 +99,8 @@ void DiscardStaged(Engine* engine) {
 // have ended.
 Status EndCalls(Engine* engine) {
   Engine& e = *engine;
-  // The remaining writes are flushed.
   VARVE_ASSERT(e.lifecycle.closed());
+  // From here on no write is running, so FlushForClose leaves none out.
   e.state.commit->Shutdown();
   Status s;
   if (!e.context.read_only()) s = Guarded([engine] { return FlushForClose(engine); });
@@ -150,8 +150,10 @@ Status EndJobs(Engine* engine) {
   return engine->context.options().fail_if_options_file_error ? s : Status::OK();
 }
 
-// Appends an end record to the current log, which shows that the log is complete. Without it,
-// readers assume that a crash may have truncated the log, so a failure is harmless.
+// Appends an end record to the current log, which shows that the log is complete. Only a log that
+// will be read by others than the next opening gets one: it stays for a change stream, or in the
+// archive. Without the record these readers assume that a crash may have truncated the log, so a
+// failure is harmless.
 void EndLog(Engine* engine) {
   const DbState& state = engine->state;
   LogSet::LogView view;

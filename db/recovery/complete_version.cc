@@ -291,6 +291,7 @@ bool History::Apply(const VersionEdit& edit) {
   has_sequence_ |= edit.numbers.last_sequence.has_value();
   const uint32_t id = edit.column_family;
   if (edit.family.added.has_value()) {
+    // UINT32_MAX is never given out as an id (ManifestReplay::Apply).
     if (families_.contains(id) || id == UINT32_MAX) return false;
     AddFamily(id, *edit.family.added);
   }
@@ -452,7 +453,8 @@ Status FindCompleteVersion(const DbContext& context,
     version.bad_offset = found->bad_offset;
     version.point.manifest = number;
     history.Choose(&version);
-    // Report the reason for rejecting the first one.
+    // Whichever state is chosen, the missing files that the report names are those of the first
+    // MANIFEST that lacks any.
     if (found->tables.empty()) found->tables = version.tables;
     version.tables = found->tables;
     Explain(history, known, number == numbers.front(), &version);

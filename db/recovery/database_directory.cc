@@ -66,6 +66,7 @@ IOStatus MakeDirectoryDurably(FileSystem* fs, const std::string& path, bool* mad
   if (fs->FileExists(path, IOOptions(), nullptr).ok()) return IOStatus::OK();
   VARVE_RETURN_IF_ERROR(fs->CreateDirIfMissing(path, IOOptions(), nullptr));
   if (made != nullptr) *made = true;
+  // The parent is what comes before the last slash, apart from slashes at the end of the path.
   const size_t end = path.find_last_not_of('/');
   const size_t slash = path.rfind('/', end);
   if (slash == std::string::npos) return SyncDirectory(fs, ".");

@@ -132,7 +132,9 @@ std::shared_ptr<ColumnFamily> MakeFamily(Engine* engine, std::shared_ptr<FamilyV
                                      std::make_shared<const ColumnFamilyOptions>(
                                          SanitizeFamilyOptions(context.options(), options)),
                                      env);
-  family->SwitchMemTable(family->NewMemTable(state.versions->last_sequence() + 1), 0);
+  // The first switch only sets the memtable, and ignores the number of a log.
+  family->SwitchMemTable(family->NewMemTable(state.versions->last_sequence() + 1),
+                         /*log_number=*/0);
   return family;
 }
 

@@ -36,7 +36,7 @@ std::string LeavingFolder(const std::string& directory) {
 // new contents despite an error, and leaves it otherwise.
 Status WriteCurrent(FileSystem* fs, const std::string& db_name, const std::string& text,
                     bool* in_doubt = nullptr) {
-  const std::string temp = TempFileName("", kCurrentTempNumber).substr(1);
+  const std::string temp = TempFileName("", kCurrentTempNumber).substr(1);  // without the slash
   return WriteFileDurably(fs, db_name, temp, kCurrentName, text, nullptr, in_doubt);
 }
 
@@ -104,6 +104,7 @@ Status MoveBack(FileSystem* fs, const std::string& directory) {
   if (!moved_in.empty()) VARVE_RETURN_IF_ERROR(MoveAll(fs, moved_in, directory, incoming));
   std::vector<std::string> left;
   VARVE_RETURN_IF_ERROR(ListIfThere(fs, leaving, &left));
+  // CURRENT is restored last, by GoBack; the temporary file of its copy stays, too.
   std::erase_if(left,
                 [](const std::string& name) { return Slice(name).starts_with(kCurrentName); });
   return left.empty() ? Status::OK() : MoveAll(fs, left, leaving, directory);

@@ -462,7 +462,8 @@ Status LogReplay::JudgeMissing(const std::vector<uint64_t>& log_numbers) {
 uint64_t LogReplay::SyncedAfter(uint64_t number, uint64_t end) const {
   if (number == synced_.log) return synced_.log_bytes - std::min(synced_.log_bytes, end);
   if (number > synced_.log) return 0;
-  uint64_t bytes = 0;  // For an older log this is its whole size.
+  // Every record of an older log is durable (SyncedMark), so its whole size counts.
+  uint64_t bytes = 0;
   const std::string path = LogFileName(context_.WalDirectory(), number);
   context_.fs()->GetFileSize(path, IOOptions(), &bytes, nullptr).PermitUncheckedError();
   return bytes - std::min(bytes, end);
@@ -583,7 +584,7 @@ Status LogReplay::FlushRest() {
 // The frozen memtable leaves the family before its table exists, since nobody reads the family yet.
 FlushInput LogReplay::FreezeForFlush(ColumnFamily* family) {
   FlushInput input;
-  family->SwitchMemTable(family->NewMemTable(max_sequence_ + 1), 0);
+  family->SwitchMemTable(family->NewMemTable(max_sequence_ + 1), /*log_number=*/0);
   VARVE_ASSERT(family->immutables().size() == 1 && family->mem()->Empty());
   input.memtables.push_back(family->immutables().front().mem);
   family->DropFlushed(1);

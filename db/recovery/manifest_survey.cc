@@ -65,6 +65,7 @@ bool Surveyor::Apply(const VersionEdit& edit) {
   s.deleted_files.insert(edit.gone_tables.begin(), edit.gone_tables.end());
   const uint32_t id = edit.column_family;
   if (edit.family.added.has_value()) {
+    // UINT32_MAX is never given out as an id (ManifestReplay::Apply).
     if (s.families.count(id) > 0 || id == UINT32_MAX) return false;
     s.families[id].name = *edit.family.added;
     s.max_family_id = std::max(s.max_family_id, id);

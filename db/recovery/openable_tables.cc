@@ -38,6 +38,8 @@ Status CheckTail(const DbContext& context, const RandomAccessFileReader& opened,
   return footer;
 }
 
+// With `all`, which stands for max_open_files = -1, returns any error of the table, otherwise only
+// that its format is not supported.
 Status CheckOpens(const DbContext& context, const FileMetaData& file, bool all) {
   FileSystem* const fs = context.fs().get();
   std::unique_ptr<RandomAccessFileReader> opened;

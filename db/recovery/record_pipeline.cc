@@ -39,6 +39,8 @@ RecordPipeline::RecordPipeline(wal::LogReader* reader, TimestampAdapter* adapter
                    FillChunk(&chunks_[place]);
                    return Status::OK();
                  }}) {
+  // All chunks are given away to be filled. Weights are not used, as the number of chunks limits
+  // memory.
   for (size_t i = 0; i < chunks_.size(); i++) pipeline_.Push(0);
 }
 

@@ -539,9 +539,7 @@ Status Repairer::MergeDisordered() {
 Status Repairer::CloseMade() {
   VARVE_ASSERT(engine_ != nullptr);
   Engine& e = *engine_;
-  for (const std::string& line : {report_->ToString()}) {
-    LogWarn(e.context.info_log(), "repair: %s", line.c_str());
-  }
+  LogWarn(e.context.info_log(), "repair: %s", report_->ToString().c_str());
   VARVE_RETURN_IF_ERROR(CloseEngine(&e));
   {
     DbLock lock(&e.state.mu);
@@ -576,6 +574,7 @@ Status Repairer::RememberMissing() {
     RepairPlan record;
     record.manifest.db_id = kGivenUpId;
     record.families = std::move(plan_.missing);
+    // The record takes the number of the trace, which no other MANIFEST has.
     record.next_file_number = first_number_ + 1;
     VARVE_RETURN_IF_ERROR(WriteRepairManifest(fs_.get(), Lost(), record, first_number_));
   }

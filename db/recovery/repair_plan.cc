@@ -36,6 +36,7 @@ std::string BaseName(const std::string& path) {
   return path.substr(path.rfind('/') + 1);
 }
 
+// True if the properties name no family by an id. UINT32_MAX, and what is larger, is no id.
 bool HasNoId(const TableProperties& table) {
   return table.column_family_id > UINT32_MAX - 1 ||
          table.column_family_id == TablePropertiesCollectorFactory::Context::kUnknownColumnFamily;
@@ -269,9 +270,10 @@ Status RepairPlanner::CheckOpenable() const {
   for (const auto& [id, family] : plan_->families) {
     const SurveyedFamily& state = family.state;
     const auto named = remembered.find(state.name);
-    const bool says = !state.merge_operator.empty() || named == remembered.end();
-    VARVE_RETURN_IF_ERROR(CheckMergeOperator(state.name, family.options,
-                                             says ? state.merge_operator : named->second));
+    // A MANIFEST of RocksDB names no operator, but its OPTIONS file does.
+    std::string merge_operator = state.merge_operator;
+    if (merge_operator.empty() && named != remembered.end()) merge_operator = named->second;
+    VARVE_RETURN_IF_ERROR(CheckMergeOperator(state.name, family.options, merge_operator));
     int deepest = 0;
     for (const auto& [number, file] : state.files) deepest = std::max(deepest, file.level);
     for (const PlannedFamily::Copy& copy : family.copies) {
@@ -454,6 +456,7 @@ Status RepairPlanner::PlaceUnknown(const TableProperties& properties, uint32_t* 
   const ManifestSurvey& manifest = plan_->manifest;
   SurveyedFamily family;
   family.name = properties.column_family_name;
+  // Tables of writers that know no families, such as LevelDB, belong to the default one, id 0.
   if (family.name.empty()) family.name = kDefaultColumnFamilyName;
   *family_id = HasNoId(properties) ? 0 : static_cast<uint32_t>(properties.column_family_id);
   const auto known = plan_->families.find(*family_id);
@@ -574,7 +577,8 @@ void RepairPlanner::TakeFound() {
   }
 }
 
-// Reads the logs only for the report; the opening in step 4 of repair.cc replays them.
+// Reads the logs only for the report; the opening in step 4 of repair.cc replays them. The oldest
+// log that is needed is found as in OldestLogWanted, among the families that the plan has now.
 Status RepairPlanner::SurveyLogs() {
   uint64_t oldest = UINT64_MAX;
   for (const auto& [id, family] : plan_->families) {
@@ -589,7 +593,7 @@ Status RepairPlanner::SurveyLogs() {
   return Status::OK();
 }
 
-// Counts the complete records of a log, and reports damage. Returns only I/O errors.
+// Reads up to the first damage, as point-in-time recovery does. What follows counts as dropped.
 Status RepairPlanner::SurveyLog(const std::string& directory, uint64_t number) {
   const std::string path = LogFileName(directory, number);
   std::unique_ptr<SequentialFileReader> file;

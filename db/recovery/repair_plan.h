@@ -64,7 +64,8 @@ struct RepairPlan {
   std::set<uint64_t> measured_tables;
   // Above the numbers of all existing files, including those in lost/.
   uint64_t next_file_number = 1;
-  // Largest sequence number in any table or log.
+  // Largest sequence number in the MANIFEST and in any table of the plan. Logs may have larger
+  // ones.
   SequenceNumber last_sequence = 0;
   bool needs_repair = false;  // Something is missing or damaged.
   // Missing tables that the MANIFEST has, or that an earlier repair has given up, by family id.
@@ -150,8 +151,10 @@ class RepairPlanner {
   bool ProvesLostEnd(const TableFinding& finding, uint32_t family_id) const;
   // Returns InvalidArgument if an opening would refuse the planned families with the given options.
   Status CheckOpenable() const;
-  // Reads the logs for the sequence numbers and families that they use.
+  // Reads the logs that the repair's opening will replay, and reports their records and damage.
+  // InvalidArgument: they are in another directory (CheckLogDirectory).
   Status SurveyLogs();
+  // Does so for one log. Returns only I/O errors.
   Status SurveyLog(const std::string& directory, uint64_t number);
   // Raises next_file_number above the numbers of these files.
   void NoteNumbers(const std::vector<std::string>& entries);

@@ -165,7 +165,8 @@ Status Judge(const TableReader& table, const NewFile* known, TableFinding* findi
   if (finding->count.lost_blocks > 0) return finding->count.first_error;
   VARVE_RETURN_IF_ERROR(table.VerifyChecksum(ReadOptions()));
   const uint64_t points = properties.num_entries - properties.num_range_deletions;
-  // Old tables do not have this property.
+  // Tables that are older than the property num_range_deletions count tombstones among the entries,
+  // and do not say how many there are.
   const bool counted = properties.num_range_deletions != 0 || table.tombstones() == nullptr ||
                        table.tombstones()->empty();
   if (properties.num_entries != 0 && counted && points != finding->count.entries) {

@@ -98,7 +98,8 @@ Status TwoPhaseReplay::CheckWritten() const {
       names + "; nothing was changed. Commit them or roll them back with RocksDB");
 }
 
-// Stores one update of each family as a sample of the transaction.
+// Stores one update of each family as a sample of the transaction. Does nothing if the transaction
+// stored last keeps the same logs for the same families.
 void TwoPhaseReplay::NoteCommitted(const Prepared& prepared, uint64_t decision_log) {
   Committed committed;
   committed.log = prepared.log;
@@ -172,6 +173,8 @@ Status TwoPhaseReplay::Apply(const Slice& record, uint64_t log, MemTableResolver
       continue;
     }
     if (part.kind == Kind::kPrepare) {
+      // A later log may begin with copies of what was undecided then (NewLogs). The first record is
+      // the one that counts, if it was replayed.
       if (part.again && (decided_.contains(name) || undecided_.contains(name))) continue;
       // A name may be reused after its transaction was decided.
       decided_.erase(name);

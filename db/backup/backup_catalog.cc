@@ -47,8 +47,9 @@ Status BackupCatalog::Load(int max_valid) {
       CountShared(*meta, true);
       valid_[id] = std::move(meta);
     } else {
-      // The files of an invalid backup that is understood count as needed: the backup may become
-      // valid again when the missing files are brought back.
+      // LoadOne has left *meta empty if the list could not be parsed. The files of an invalid
+      // backup that is understood count as needed: the backup may become valid again when the
+      // missing files are brought back.
       const bool understood = !meta->files.empty();
       if (understood) CountShared(*meta, false);
       invalid_[id] = Invalid{std::move(loaded), understood ? std::move(meta) : nullptr};
@@ -93,7 +94,8 @@ Status BackupCatalog::LoadOne(BackupID id, const Names& shared_names, BackupMeta
 }
 
 // Sets the file's size, from its name, the list, or the file system. Corruption: the file is
-// missing, or contradicts the list or a newer backup.
+// missing, or contradicts the list or a newer backup. shared_ has the newer backups' files, as Load
+// goes from the newest backup to the oldest.
 Status BackupCatalog::CompleteFile(const std::string& meta_name, const Names& shared_names,
                                    BackupFile* file) const {
   if (file->parsed.shared) {

@@ -290,6 +290,7 @@ class BackupEngineImpl final : public ReadCalls<BackupEngine> {
   BackupEngine* AsBackupEngine() override { return this; }
 
  private:
+  // Runs `step` under the exclusive lock. Busy: this thread works for a call of this engine.
   template <typename Step>
   IOStatus Alone(const char* call, Step step) {
     VARVE_RETURN_IF_ERROR(ToIoStatus(ActiveEngineCall::Refuse(call, &guarded_)));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Lists are text, a line for each file, so that people can read them and RocksDB does. MetaReader
-// has their form. Schema 1 is RocksDB's older one, without sizes and without a checksum of the
-// list; both are written on request.
+// Lists are text, a line for each file: RocksDB's form, which people can read, too. The comment of
+// MetaReader shows an example. Schema 1 is RocksDB's older one, without sizes and without a
+// checksum of the list; which schema is written is an option.
 //
 // A list may come from an attacker. Every line is checked for its form, and each path must be one
 // that the backup can have, and occur once. A field whose name begins with "ni::" must not be
@@ -175,7 +175,8 @@ class MetaReader {
     return Status::OK();
   }
 
-  // Reads the number of files, and the fields before it.
+  // Reads the number of files, and the fields before it. In schema 2 unknown fields are skipped,
+  // unless their names begin with kMustBeKnown; schema 1 has no fields but the metadata.
   Status ReadCount(uint64_t* count) {
     for (;;) {
       VARVE_RETURN_IF_ERROR(NextLine());
@@ -202,6 +203,7 @@ class MetaReader {
     if (!ParseBackupPath(file.path, meta_.id, &file.parsed)) {
       return Damaged("no path of a file that this backup can have");
     }
+    // After the path come pairs of a field and its value.
     if (words.size() % 2 == 0 || (schema_ == 1 && words.size() != 3)) {
       return Damaged("not a path with fields");
     }

@@ -104,6 +104,7 @@ std::optional<uint64_t> SizeInSharedName(const Slice& file_name) {
   const size_t first = text.find('_');
   const size_t last = text.rfind('_');
   const size_t dot = text.rfind('.');
+  // With a single underscore the name has a session and no size: "000012_sSESSION.sst".
   if (first == std::string_view::npos || last == first || dot == std::string_view::npos ||
       dot < last) {
     return std::nullopt;
@@ -111,7 +112,8 @@ std::optional<uint64_t> SizeInSharedName(const Slice& file_name) {
   return ParseDecimal(text.substr(last + 1, dot - last - 1));
 }
 
-// A legacy name has a digit after its first underscore, so it is not mistaken for a session.
+// A legacy name has a digit after its first underscore, so it is not mistaken for a session. The
+// search begins after the last slash; without one rfind returns npos, and npos + 1 is 0.
 std::string SessionInSharedName(const std::string& path) {
   const size_t begin = path.find("_s", path.rfind('/') + 1);
   if (begin == std::string::npos) return "";

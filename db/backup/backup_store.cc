@@ -109,7 +109,8 @@ Status BackupStore::CheckOptions(bool read_only) const {
 Status BackupStore::MakeAndLock() {
   VARVE_RETURN_IF_ERROR(MakeDirectoryDurably(fs_.get(), directory_));
   VARVE_RETURN_IF_ERROR(fs_->CreateDirIfMissing(PathOf(kMetaFolder), IOOptions(), nullptr));
-  // LOCK in the directory of a database is the database's own.
+  // If a database lies in the same directory, LOCK there is the database's own, and the backups'
+  // lock is meta/LOCK.
   const bool in_database = fs_->FileExists(CurrentFileName(directory_), IOOptions(), nullptr).ok();
   const std::string lock_file = LockFileName(in_database ? PathOf(kMetaFolder) : directory_);
   IOStatus s = fs_->LockFile(lock_file, IOOptions(), &lock_, nullptr);

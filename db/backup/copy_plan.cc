@@ -39,6 +39,7 @@ class OpenedPlan final : public CopyPlan {
     if (!read.ok()) return read;
     PlanContents contents;
     VARVE_RETURN_IF_ERROR(DecodePlan(text, path, &contents));
+    // DecodePlan has refused a plan with a file that lacks its size or checksum.
     for (const size_t i : contents.brought) {
       const BackupFile& file = contents.meta.files[i];
       objects_.push_back(CopyPlanObject{file.path, directory + "/" + file.parsed.db_name,
@@ -71,7 +72,7 @@ class OpenedPlan final : public CopyPlan {
       }
     }
     // The store must already have every object that is not part of this plan, or the backup would
-    // be incomplete.
+    // be incomplete. Every object of the plan's own catalog has a checksum (DecodePlan).
     for (const StoredObject& object : needed_) {
       if (ours.count(object.name) != 0) continue;
       const auto it = by_name.find(object.name);
@@ -156,6 +157,7 @@ Status DiscardPlan(FileSystem* fs, const std::string& directory) {
   if (IsMissing(listed)) return Status::NotFound(directory, "is not there");
   if (!listed.ok()) return listed;
   std::erase_if(names, [](const std::string& name) { return name == "." || name == ".."; });
+  // An empty directory is what an earlier call leaves that was interrupted after it deleted PLAN.
   bool is_plan = names.empty();
   for (const std::string& name : names) {
     bool is_directory = false;

@@ -267,6 +267,7 @@ class BackupCreation {
     const uint32_t naming = options.share_files_with_checksum_naming;
     std::optional<uint64_t> size;
     if ((naming & BackupEngineOptions::kFlagIncludeFileSize) != 0) size = live.size;
+    // A table without a session gets a legacy name; SumUpTablesOfLegacyNames has set its checksum.
     const std::string name =
         session.empty()
             ? LegacyName(live.name, tables_.Of(live.number).crc32c.value_or(0), live.size)
@@ -403,6 +404,8 @@ class BackupCreation {
         renamed.push_back(planned.file.path);
       }
     }
+    // Before any rename: a shared file that is not synced must be in meta/unsynced as soon as it
+    // has its name (unsynced_files.h).
     VARVE_RETURN_IF_ERROR(store_.NoteUnsynced(renamed));
     for (Planned& planned : planned_) {
       BackupFile& file = planned.file;

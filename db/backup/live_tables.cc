@@ -15,6 +15,7 @@
 
 namespace varve {
 
+// The MANIFEST has the four bytes of a CRC-32C with the most significant one first.
 std::optional<uint32_t> ChecksumInManifest(const FileMetaData& table) {
   const std::string& value = table.checksum.value;
   if (table.checksum.function != kDbFileChecksumFuncName || value.size() != 4) return std::nullopt;
@@ -60,6 +61,7 @@ Status LiveTables::SessionOf(FileSystem* fs, const std::string& path, uint64_t n
     facts.session_id = *session_id;
   }
   if (!facts.session_id.has_value()) {
+    // These two are never destroyed, as other threads may use them while the process ends.
     static const ColumnFamilyOptions* const kOptions =
         std::make_unique<ColumnFamilyOptions>().release();
     static const InternalKeyComparator* const kOrder =

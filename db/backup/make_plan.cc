@@ -48,6 +48,8 @@ class PlanMaking {
         StagedDirectory::Make(engine_.context.fs(), kCall, directory, IsOfPlan, &staged));
     CopyWanted wanted;
     wanted.call = kCall;
+    // With 0, any log bytes lead to a flush first; with the largest number none do, and the logs
+    // are copied instead.
     wanted.log_bytes_for_flush =
         options_.flush_before_backup ? 0 : std::numeric_limits<uint64_t>::max();
     wanted.flush_together = options_.atomic_flush;
@@ -107,7 +109,8 @@ class PlanMaking {
                              live.table->unique_id, session);
   }
 
-  // Computes the checksums of tables without a session, as their names contain them.
+  // Takes the checksums of tables and blob files from the MANIFEST, and computes those of files
+  // without a session that it lacks, as NameInStore needs them for the names.
   Status SumUpTablesWithoutSession() {
     std::vector<Planned*> unknown;
     for (Planned& planned : planned_) {

@@ -46,6 +46,7 @@ class PlanReader {
     VARVE_RETURN_IF_ERROR(NextLine(&line));
     const std::optional<uint64_t> count = ParseDecimal(line);
     if (!count.has_value()) return Damaged("there is no number of files");
+    // The count is not trusted: one that is too large ends with an error at the end of the text.
     std::vector<std::string_view> names;
     for (uint64_t i = 0; i < *count; i++) {
       VARVE_RETURN_IF_ERROR(NextLine(&line));

@@ -101,11 +101,11 @@ class Restoration {
     ListFiles();
     VARVE_RETURN_IF_ERROR(CheckArguments(db_dir, wal_dir));
     VARVE_RETURN_IF_ERROR(MakeDirectoryDurably(fs_, db_dir_));
-    // A second lock protects the directory of logs, which several databases may share by mistake.
     VARVE_RETURN_IF_ERROR(lock_.Take(db_dir_));
     VARVE_RETURN_IF_ERROR(MakeDirectoryDurably(fs_, wal_dir_));
     // If both names are one directory, its files must be exchanged and locked only once.
     if (IsSameDirectory()) wal_dir_ = db_dir_;
+    // A second lock protects the directory of logs, which several databases may share by mistake.
     VARVE_RETURN_IF_ERROR(LockLogs());
     VARVE_RETURN_IF_ERROR(UndoInterruptedRestore(fs_, db_dir_, wal_dir_));
     VARVE_RETURN_IF_ERROR(LookAround());
@@ -251,6 +251,8 @@ class Restoration {
         tasks[i].want_checksum = true;
       }
       const Status s = CopyPool(copy).Run(&tasks);
+      // If the first error is itself Incomplete, the task that failed cannot be told from those
+      // that were given up, and would be read again for ever.
       if (s.IsIncomplete()) return s;
       std::vector<const BackupFile*> unread;
       for (size_t i = 0; i < tasks.size(); i++) {
@@ -399,6 +401,8 @@ class Restoration {
     std::string current;
     VARVE_RETURN_IF_ERROR(ReadFileToString(fs_, CurrentFileName(IncomingFolder(db_dir_)),
                                            kMaxCurrentFileBytes, &current));
+    // The first place is the database's directory and the last one that of the logs, which may be
+    // the same.
     std::vector<ExchangedFiles> places;
     for (const std::string& directory : Directories()) {
       ExchangedFiles place;

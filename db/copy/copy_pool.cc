@@ -83,6 +83,7 @@ class CopyWorker {
   Status Do(CopyTask* task) {
     VARVE_RETURN_IF_ERROR(CheckStopped());
     if (task->may_link && !task->contents.has_value() && options_.source_fs == options_.target_fs) {
+      // A link also counts for the progress, with the whole size of its file.
       IOStatus s = options_.target_fs->LinkFile(task->source, task->target, IOOptions(), nullptr);
       // If links are not supported, the file is copied.
       if (!s.ok() && !s.IsNotSupported()) return s;
@@ -188,7 +189,8 @@ class CopyWorker {
     return CountBytes(all);
   }
 
-  // Syncs and closes the files that this thread has written.
+  // Syncs and closes the files that this thread has written. Makes each of them the current task
+  // meanwhile, so that Work gives an error to the right one.
   Status FinishFiles() {
     for (Unsynced& written : unsynced_) {
       current_ = written.task;

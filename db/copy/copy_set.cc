@@ -59,7 +59,7 @@ Status CopySet::Take(Engine* engine, const CopyWanted& wanted, std::unique_ptr<C
   VARVE_RETURN_IF_ERROR(RefuseHeldUp(wanted.call, ActiveWork::kLog | ActiveWork::kCommit, owner));
   VARVE_RETURN_IF_ERROR(RefuseHeldUp(wanted.call, ActiveWork::kManifest, state.versions.get()));
   std::unique_ptr<CopySet> taken(new CopySet(engine));
-  // Read before the set is taken, so that everything visible now is in it.
+  // The number is read before the set is taken, so that the set has all writes up to it.
   taken->sequence_ = state.versions->last_sequence();
   VARVE_RETURN_IF_ERROR(taken->TakeMoment(wanted));
   taken->AddTables();
@@ -224,6 +224,7 @@ Status CopySet::Pin(const CopyWanted& wanted) {
   VARVE_RETURN_IF_ERROR(versions.EndDoubt(engine_->context.directory()));
   state_ = versions.State();
   VARVE_RETURN_IF_ERROR(Choose(wanted));
+  // The new MANIFEST, if one is made, describes a copy with all tables in its first directory.
   state_.one_directory = true;
   // Deleted tables and unread logs are not in the copy and cannot reappear there.
   state_.gone_tables.clear();

@@ -328,6 +328,8 @@ Status Import::CheckSourcesAreApart() const {
   for (size_t i = 1; i < spans.size(); i++) {
     const InternalKey& end = spans[i - 1].largest;
     const int order = icmp_.CompareKey(icmp_.KeyOf(end), icmp_.KeyOf(spans[i].smallest));
+    // A bound with the largest sequence number is the end of a range tombstone, which the table
+    // does not contain.
     const bool exclusive = end.sequence() == kMaxSequenceNumber;
     if (order < 0 || (order == 0 && exclusive)) continue;
     return Status::InvalidArgument(kCall, "the files of two exports have keys in common ranges");
@@ -335,8 +337,9 @@ Status Import::CheckSourcesAreApart() const {
   return Status::OK();
 }
 
-// Assigns new epochs, since those of different sources cannot be compared. Tables of L0 keep their
-// order within a source.
+// Assigns new epochs, since those of different sources cannot be compared. Tables of deeper levels,
+// which the order puts first, all get 1. The tables of L0 get different ones from 1 on, in the
+// order of their sources and within a source in its own order.
 void Import::GiveEpochs() {
   std::vector<Table*> newest_last;
   for (Table& table : tables_) newest_last.push_back(&table);

@@ -58,6 +58,7 @@ Status ListFilesOfOneMoment(Engine* engine, const LiveFilesStorageInfoOptions& o
   return Status::OK();
 }
 
+// A file without a known checksum is listed with RocksDB's words for that.
 Status ListChecksums(Engine* engine, FileChecksumList* list) {
   VersionState state;
   {

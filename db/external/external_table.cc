@@ -206,6 +206,7 @@ Status ExternalTable::AddTombstones() {
 
 Status ExternalTable::CloseFile() {
   VARVE_RETURN_IF_ERROR(file_->Sync(request_.use_fsync));
+  // Only the data blocks leave the cache: an ingestion or a reader opens the table by its tail.
   if (request_.leaves_page_cache) {
     const uint64_t data_bytes = builder_->FileSize() - builder_->tail_size();
     // This is only a hint, and zero bytes would mean the whole file.
@@ -238,8 +239,8 @@ void ExternalTable::Describe(ExternalSstFileInfo* info) const {
   info->num_entries = points_;
   info->num_range_del_entries = tombstones_.size();
   info->version = kExternalVersion;
-  // With PreparedFileInfo an ingestion need not read the table's bounds. With timestamps the bounds
-  // depend on more than is kept here.
+  // With PreparedFileInfo an ingestion need not read the table for the bounds of its points. With
+  // timestamps there is none, and an ingestion reads the table.
   if (request_.icmp->timestamp_size() == 0) info->prepared_file_info = Prepare();
 }
 

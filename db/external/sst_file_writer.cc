@@ -160,6 +160,7 @@ ExternalTableRequest SstFileWriter::Rep::MakeRequest(const std::string& path,
   request.path = path;
   request.fs = env->GetFileSystem();
   request.file_options = FileOptions(env_options);
+  // Tables are never written through a mapping, as in a database (db/compaction/table_output.cc).
   request.file_options.use_mmap_writes = false;
   request.file_options.temperature = temperature;
   request.file_options.io_options.rate_limiter_priority = io_priority;

@@ -79,6 +79,8 @@ class NamedStream final : public ChangeStream {
                           .durable_only = options.durable_only,
                           .held_by_others = true,
                           .first_log = position_.log,
+                          // True for a new position (log 0) that begins after the last write:
+                          // MakePosition has read `from` after all logs were kept.
                           .all_held = position_.log == 0 && options.from == 0}) {}
   ~NamedStream() override {
     if (!begun_) return;
@@ -208,7 +210,8 @@ Status NamedStream::ReadNext(ChangeRecord* record) {
   VARVE_RETURN_IF_ERROR(CheckNotExpired());
   switch (met_) {
     case UpdateReader::Met::kNothing:
-      // Logs before this one are not needed any more if everything is acknowledged.
+      // If everything is acknowledged, a reader would begin after the last record, and logs before
+      // the reader's are not needed any more. MoveTo then changes only the position's log.
       NoteNeeded(given_out_ + 1, reader_.OldestLogNeeded());
       if (position_.next == given_out_ + 1) MoveTo(position_.next);
       return Status::OK();

@@ -104,8 +104,11 @@ Status LogFollower::FindFirst(const std::vector<uint64_t>& logs, ManifestReplay*
   const uint64_t kept = replay->min_log_number_to_keep();
   *first = std::max(needed_, kept);
   if (kept >= needed_) return Status::OK();
+  // From here on logs in [kept, needed_) are of interest, if there are any.
   const auto oldest = std::ranges::lower_bound(logs, kept);
   if (oldest == logs.end() || *oldest >= needed_) return Status::OK();
+  // A `kept` of 0 means that the MANIFEST does not name the oldest log with a prepared transaction.
+  // With allow_2pc any log may have one, so none is left out.
   if (kept != 0 || context.options().allow_2pc) {
     *first = kept != 0 ? kept : *oldest;
     return Status::OK();
@@ -133,6 +136,7 @@ Status LogFollower::Open(uint64_t number, std::unique_ptr<wal::LogTail>* tail) c
 // the current log left.
 Status LogFollower::ReadOn(ManifestReplay* replay) {
   NoteNeeds(replay);
+  // Identifies the state of the MANIFEST for CheckFollows, which asks whether it has changed.
   manifest_at_ = std::to_string(replay->largest_number()) + " " +
                  std::to_string(replay->last_sequence()) + " " + std::to_string(needed_);
   std::vector<uint64_t> logs;
@@ -175,7 +179,8 @@ Status LogFollower::ReadOn(ManifestReplay* replay) {
 // first time, so that the MANIFEST is read again.
 Status LogFollower::CheckFollows(const Slice& first, uint64_t next) {
   const uint64_t before = number();
-  if (before != 0 && needed_ > before) return Status::OK();  // Its missing records are in tables.
+  // Records that the current log may lack at its end are in tables already.
+  if (before != 0 && needed_ > before) return Status::OK();
   PredecessorLog mark;
   const DbContext& context = engine_->context;
   if (ParsePredecessorRecord(first, &mark)) {
@@ -211,7 +216,8 @@ void LogFollower::MoveTo(std::unique_ptr<wal::LogTail> next) {
     DbLock lock(&state.mu);
     for (const auto& [id, family] : state.families.all()) {
       if (family->mem()->Empty()) continue;
-      // A log between the two may have been missed, and be the family's log number.
+      // Not the number of `next`: a log between the two may have been missed, and be the family's
+      // log number in the MANIFEST once this memtable is in a table (Secondary::DropFlushed).
       family->SwitchMemTable(family->NewMemTable(applied_ + 1), number() + 1);
     }
   }
@@ -291,6 +297,8 @@ Status LogFollower::Check(const Slice& record, Slice* batch, bool* has_marks) {
   VARVE_RETURN_IF_ERROR(CheckBatchStructure(record, has_marks));
   Slice adapted;
   VARVE_RETURN_IF_ERROR(adapter_->Adapt(record, tail_->timestamp_sizes(), &adapted_, &adapted));
+  // A batch begins with its first sequence number (8 bytes) and its count (4 bytes), which
+  // CheckBatchStructure has found there. A batch without a count uses no sequence number.
   if (first_batch_ && !*has_marks && DecodeFixed32(adapted.data() + 8) != 0 &&
       DecodeFixed64(adapted.data()) <= applied_) {
     return Status::Aborted("the primary has gone back behind what was read of it, to sequence " +
@@ -352,6 +360,7 @@ Status LogFollower::MeasureRest(uint64_t* bytes, SequenceNumber* newest) const {
     Slice record;
     while (NextRecord(tail.get(), &record, &s)) {
       if (tail->offset() <= read || record.size() < kBatchHeaderBytes) continue;
+      // The header of a batch: 8 bytes of the first sequence number, 4 of the count.
       const uint32_t count = DecodeFixed32(record.data() + 8);
       const SequenceNumber sequence = DecodeFixed64(record.data());
       if (count > 0) *newest = std::max(*newest, sequence + count - 1);

@@ -58,7 +58,7 @@ Status ManifestFollower::ReadOn(bool* changed) {
   }
   const Status s = Guarded([&] { return TakeRecords(changed); });
   // A record that was partly applied cannot be undone, so the next call reads the file from its
-  // beginning.
+  // beginning, into a new replay. The present one stays until then.
   if (!s.ok()) StartAnew();
   replay_->EndSucceeding();
   return s;

@@ -50,6 +50,7 @@ Status Promotion::CheckNothingLost() const {
     return Status::Corruption(DescriptorFileName(context.name(), manifest_.number()),
                               std::string("ends before what was durable") + kOpenInstead);
   }
+  // A newer log counts as lost only if bytes of it were durable, and the MANIFEST still needs it.
   const bool log_lost = (synced.log > logs_.number() && synced.log_bytes != 0 &&
                          synced.log >= manifest_.replay()->min_log_number_to_keep()) ||
                         (synced.log == logs_.number() && synced.log_bytes > logs_.end());
@@ -216,7 +217,9 @@ Status Promotion::Run() {
     e.state.versions->set_last_sequence(last);
     e.state.commit->StartFrom(last);
     for (const auto& [id, family] : e.state.families.all()) {
+      // Kept logs may have records with the sizes of this family's timestamps.
       if (family->icmp().timestamp_size() != 0) e.new_logs.NoteStamped();
+      // Tables of the memtables must be newer than those that the primary has added meanwhile.
       family->RenewEpochs();
     }
     VARVE_RETURN_IF_ERROR(e.new_logs.Start(/*force=*/true));
@@ -224,7 +227,9 @@ Status Promotion::Run() {
   }
   // From here on this process writes the synced marks.
   e.state.marks->Begin();
-  VARVE_RETURN_IF_ERROR(e.jobs->obsolete.SweepAtOpen({directories_, {}, {}, false}, &e.recovery));
+  VARVE_RETURN_IF_ERROR(e.jobs->obsolete.SweepAtOpen(
+      {.directories = directories_, .damaged_logs = {}, .empty_logs = {}, .keep_manifests = false},
+      &e.recovery));
   DbLock lock(&e.state.mu);
   for (const auto& [id, family] : e.state.families.all()) {
     // Readers now see new writes. BecomeWriter comes last, so that a call that finds the database

@@ -129,6 +129,8 @@ Status Secondary::Prepare() {
     if (state.families.all().empty()) VARVE_RETURN_IF_ERROR(MakeFamilies());
     trees_are_old_ = false;
     prepared_ = true;
+    // Epochs or sequence numbers were invented for the replay's files, so the replay must not go on
+    // with these: the next ReadManifest reads the MANIFEST from its beginning.
     if (trees_.made_up) manifest_.StartAnew();
   }
   // Tables are opened without the mutex, as that is I/O. These references keep versions and caches

@@ -68,7 +68,7 @@ Status TransactionAssembler::Assemble(const Slice& record, const wal::TimestampS
     const auto inside = here.find(name);
     const auto known = undecided_.find(name);
     if (inside == here.end() && known == undecided_.end()) {
-      // A second decision: the first one counts.
+      // If the transaction is decided already, this is a second decision, and the first one counts.
       if (!decided_.contains(name)) missing->insert(name);
       continue;
     }
@@ -91,11 +91,12 @@ Status TransactionAssembler::Assemble(const Slice& record, const wal::TimestampS
 }
 
 void TransactionAssembler::Apply(const Slice& record, uint64_t log, bool recovered) {
-  // The current opening does not copy transactions that its recovery found decided.
+  // decided_ serves to ignore copies that a later log has of a decided transaction (part.again).
+  // The logs of the current opening have no such copies, as its recovery has seen the decisions.
   if (!recovered) decided_.clear();
   using Kind = TwoPhasePart::Kind;
   std::vector<TwoPhasePart> parts;
-  // Assemble has reported the damage, or the record is before the wanted ones.
+  // Either Assemble has reported the damage, or the caller does not want this record's updates.
   if (!SplitTwoPhaseRecord(record, &parts).ok()) return;
   for (const TwoPhasePart& part : parts) {
     const std::string name = part.name.ToString();

@@ -95,7 +95,8 @@ Status UpdateReader::FindFirst(const std::vector<uint64_t>& numbers, size_t* fir
   may_be_lost_ = wants_any && !found && !options_.all_held;
   begins_late_ = may_be_lost_;
   if (!may_be_lost_ || begins != 0) return Status::OK();
-  // The records of this log may all be in memory still.
+  // The file of this log, the oldest, has no record with a number. Its records may all be in memory
+  // still (manual_wal_flush): then the reader is not late.
   LogSet::LogView view;
   VARVE_RETURN_IF_ERROR(files_.View(numbers[*first], &view));
   begins_late_ = view.held_back == 0;

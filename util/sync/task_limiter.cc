@@ -21,16 +21,19 @@ void TaskLimiter::SetMaxOutstandingTask(int32_t limit) {
   WakeThoseWhoWait();
 }
 
+// Increments only a number that it has compared with the limit. If MustWait finds that a task has
+// ended meanwhile, another caller may take its place first, so the new number is compared again.
 bool TaskLimiter::Take(bool force) {
   int32_t running = outstanding_.load();
-  do {
+  for (;;) {
     const int32_t limit = limit_.load();
-    if (!force && limit >= 0 && running >= limit) {
+    if (force || limit < 0 || running < limit) {
+      if (outstanding_.compare_exchange_weak(running, running + 1)) return true;
+    } else {
       if (MustWait()) return false;
       running = outstanding_.load();
     }
-  } while (!outstanding_.compare_exchange_weak(running, running + 1));
-  return true;
+  }
 }
 
 void TaskLimiter::GiveBack() {

@@ -337,6 +337,7 @@ Status WritableFile::RangeSync(uint64_t, uint64_t) {
   return strict_bytes_per_sync_ ? Sync() : Status::OK();
 }
 
+// Does the same as FSWritableFile::PrepareWrite (file_system.cc), with this file's own counter.
 void WritableFile::PrepareWrite(size_t offset, size_t len) {
   const size_t block = preallocation_block_size_;
   if (block == 0) return;

@@ -29,7 +29,8 @@ bool FilePrefetcher::Continues(uint64_t offset) const {
 }
 
 // True if reading ahead would save one call in two at most, and cost a copy that takes as long as
-// the read.
+// the read. Never for a prefetcher of fixed size (reads_ is 0), nor for one that asks ahead, so
+// that I/O overlaps with work, nor for direct I/O, which the system does not read ahead.
 bool FilePrefetcher::IsLarge(const RandomAccessFileReader& file, size_t n) const {
   return n >= kLargeRead && n >= largest_ / 2 && reads_ > 0 && !asks_ahead_ &&
          !file.use_direct_io();

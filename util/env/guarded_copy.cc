@@ -54,7 +54,8 @@ void OnBusError(int signal, siginfo_t* info, void* context) {
     at = reinterpret_cast<greg_t>(varve_guarded_copy_end);
     return;
   }
-  // A fault happens again on return, and then ends the process; a signal that was sent does not.
+  // A fault happens again on return, and then ends the process. A signal that was sent by kill or
+  // sigqueue, with a code that is not positive, does not come again by itself, and is raised here.
   struct sigaction by_system = {};
   by_system.sa_handler = SIG_DFL;
   (void)::sigaction(SIGBUS, &by_system, nullptr);

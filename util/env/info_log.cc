@@ -225,6 +225,8 @@ class FileLogger final : public Logger, private ForkWatch {
 
   void Rotate(uint64_t now) VARVE_REQUIRES(mutex_);
 
+  // Nothing is destroyed: another thread of the parent may have been changing it, and closing the
+  // file could change the parent's. The child loses the memory.
   void InChild() override VARVE_NO_THREAD_SAFETY_ANALYSIS {
     std::construct_at(&mutex_);
     (void)file_.release();

@@ -84,7 +84,7 @@ IoRing* IoRingPool::Make() {
     calls_to_skip_ = kCallsBetweenAttempts;
     return nullptr;
   }
-  // Returning a ring must not fail.
+  // Room for all rings, so that ReadAll, which puts its ring back into idle_, needs no memory.
   idle_.reserve(all_.size() + 1);
   all_.push_back(std::move(ring));
   return all_.back().get();
@@ -237,7 +237,7 @@ bool IoRing::ReadSome(std::span<RingRead> reads) {
     // Everything submitted must be waited for in any case: the kernel writes into its buffers.
     if (done >= (refused ? submitted : reads.size())) break;
     const auto left = static_cast<unsigned>(refused ? 0 : reads.size() - submitted);
-    // One wait for all: each wakes this thread once.
+    // The kernel wakes this thread once, when all of the missing results are there.
     const auto missing = static_cast<unsigned>((refused ? submitted : reads.size()) - done);
     const int n = Enter(fd_.get(), left, missing);
     if (n >= 0) {

@@ -124,8 +124,8 @@ void MappedReads::Learn(uint64_t cycles) {
 
 bool MappedReads::Read(uint64_t offset, size_t n, char* scratch) {
   if (n > kBytesMost) return false;
-  // Not an atomic decrement: a lost one only makes the rest longer, and the line stays shared among
-  // the readers of a file that does not rest.
+  // Not an atomic decrement: a lost one only makes the pause longer. While there is no pause
+  // nothing is stored, so the cache line stays shared among the readers.
   if (const uint32_t pause = pause_.load(std::memory_order_relaxed); pause != 0) [[unlikely]] {
     if (pause != kNever) pause_.store(pause - 1, std::memory_order_relaxed);
     return false;

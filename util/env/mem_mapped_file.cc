@@ -90,7 +90,7 @@ void MemFile::Unmap(const char* base) {
 }
 
 // Compares page by page, so that only pages which were stored into save their durable bytes and
-// count as changed.
+// count as changed. The interface demands whole pages, and no piece behind the end of the file.
 void MemFile::TakeStored() const {
   char page[kPage];
   for (const Piece& piece : pieces_) {

@@ -83,7 +83,7 @@ void ParallelReads::ReadWithThreads(std::span<RingRead> reads) {
     }
     return Status::OK();
   });
-  // Without the threads that could not be asked this one reads more.
+  // If some threads could not be asked, this one reads more.
   helped.PermitUncheckedError();
   if (batch == nullptr) {
     for (RingRead& read : reads) ReadOne(&read);

@@ -165,7 +165,8 @@ void PosixRandomAccessFile::AskAhead(uint64_t offset, size_t n) const {
 
 void PosixRandomAccessFile::FinishRead(FSReadRequest* request, size_t here) const {
   size_t more = 0;
-  // A partial direct read has reached the end: the rest is not aligned.
+  // With direct I/O a read that brought only a part has reached the end of the file, and a read of
+  // the rest would not be aligned. One that brought nothing may have failed, and is made again.
   if (here < request->len && (here == 0 || !direct_)) {
     request->status = PreadFully(fd_.get(), path_, request->offset + here, request->len - here,
                                  request->scratch + here, &more);

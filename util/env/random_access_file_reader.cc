@@ -156,6 +156,7 @@ void RandomAccessFileReader::AskRateLimiter(size_t n, const IOOptions& io_option
   while (n > 0) {
     const size_t granted = limiter->RequestToken(n, 0, io_options.rate_limiter_priority,
                                                  options_.stats, RateLimiter::OpType::kRead);
+    // A user's limiter that grants nothing, or too much, must not stop the read.
     if (granted == 0 || granted >= n) return;
     n -= granted;
   }

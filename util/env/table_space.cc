@@ -236,6 +236,8 @@ bool TableSpace::Waits(const std::string& path) {
   return std::ranges::find(trash_, path, &Trash::path) != trash_.end();
 }
 
+// Without delete_existing_trash a leftover is deleted at once, unless this object has queued it:
+// then the timer's thread may be cutting it.
 IOStatus TableSpace::DeleteLeftover(const std::string& path) {
   if (options_.delete_existing_trash ? DeleteAtRate(path) : Waits(path)) return IOStatus::OK();
   return options_.fs->DeleteFile(path, IOOptions(), nullptr);

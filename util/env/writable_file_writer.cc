@@ -271,6 +271,7 @@ IOStatus WritableFileWriter::WriteBuffered() {
 // Writes whole pages of the buffer, and the incomplete last one padded with zeros; the bytes of
 // that page stay in the buffer, because the page is written again once more of it is known.
 IOStatus WritableFileWriter::WriteDirect() {
+  // The bytes in the buffer may all be written: a last, unfinished page stays there.
   if (buffer_offset_ + used_ == flushed_size_.load(std::memory_order_relaxed)) {
     return IOStatus::OK();
   }

@@ -134,7 +134,7 @@ uint64_t Epoch::Oldest(uint64_t barrier) {
     oldest = epoch;
     reader = r;
   }
-  // Readers load the neighbouring words.
+  // Stored only if it has changed, as readers load words of the same cache line.
   if (oldest_reader_.load(std::memory_order_relaxed) != reader) {
     oldest_reader_.store(reader, std::memory_order_release);
   }

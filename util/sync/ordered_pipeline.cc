@@ -73,6 +73,7 @@ void OrderedPipeline::Push(uint64_t weight) {
 
 Status OrderedPipeline::Drain() {
   const MutexLock lock(&mu_);
+  // Threads that wake_late has left asleep help now; a single item is left to this thread.
   if (pushed_ - taken_ > 1) work_.SignalAll();
   while (finished_ < pushed_) HelpOrWait();
   SumWeights();
@@ -85,6 +86,8 @@ bool OrderedPipeline::NearlyFull() const {
 }
 
 void OrderedPipeline::HelpOrWait() {
+  // If there is nothing to prepare, items only have to be finished, which one thread does at a
+  // time: that is left to the pipeline's threads.
   const bool helps = threads_.empty() || stages_.prepare != nullptr;
   if (helps && taken_ < pushed_) {
     TakeOne();

@@ -46,7 +46,7 @@ SharedTimer::Entry* SharedTimer::Find(const Client* client) {
 bool SharedTimer::Add(Client* client) {
   MutexLock lock(&mu_);
   try {
-    // Run allocates no memory.
+    // Run pushes to running_, where an exception would end the process, so room is made here.
     running_.reserve(running_.size() + entries_.size() + 1);
     entries_.push_back(Entry{client, NowMicros()});
     if (thread_ == nullptr) {
@@ -102,7 +102,9 @@ void SharedTimer::Run(uint64_t generation) {
       continue;
     }
     Client* const client = next->client;
-    next->due_micros = UINT64_MAX;  // Unless it is woken meanwhile.
+    // A mark that Wake replaces: if it is still there after the call, the client was not woken
+    // meanwhile, and is due when it has asked to be.
+    next->due_micros = UINT64_MAX;
     running_.push_back(client);
     lock.Unlock();
     const uint64_t again = client->OnTime();

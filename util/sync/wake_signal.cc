@@ -10,7 +10,8 @@ namespace varve {
 
 namespace {
 
-// Sleep without the fence, after which a thread looks again.
+// The longest sleep where there is no fence: a wake-up may be lost then, so the sleeper returns
+// after this time and looks again.
 constexpr uint64_t kNanosUnfenced = 1000 * 1000;
 
 }  // namespace

@@ -85,7 +85,7 @@ constexpr ExclusiveOptions kExclusive[] = {
        return o.cf->max_successive_merges != 0 && o.db->unordered_write;
      }},
 
-    // Timestamps that no table stores are compared as numbers when memtables are flushed.
+    // RocksDB refuses these two as well for timestamps that no table stores.
     {Of::kBoth, "ColumnFamilyOptions::persist_user_defined_timestamps: false", kTogether,
      "DBOptions::atomic_flush", Status::kInvalidArgument,
      [](const Combination& o) { return KeepsNoTimestamps(*o.cf) && o.db->atomic_flush; }},

@@ -148,7 +148,8 @@ Status ParseCompressionOptions(const ConfigOptions& config, std::string_view tex
     return Status::InvalidArgument("3 or more numbers expected", std::string(text.substr(0, 60)));
   }
   for (size_t i = 0; i < elements.size(); ++i) {
-    // parallel_threads was added later than `enabled`, which it precedes: six elements lack it.
+    // parallel_threads was added later than `enabled` (rows[6]), which it precedes: a list of six
+    // elements lacks it.
     const OptionRow& row = elements.size() == 6 && i == 5 ? rows[6] : rows[i];
     Status s = row.type().parse(nested, elements[i], row.field(field));
     if (!s.ok()) return s;

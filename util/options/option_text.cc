@@ -161,6 +161,7 @@ Status ObjectId(std::string_view text, std::string* id) {
     return Status::OK();
   }
   if (!IsBraced(text)) return Status::InvalidArgument("braces not closed", Excerpt(text));
+  // Braces around a bare name, such as "{LRUCache}", hold no name=value.
   OptionPairs pairs;
   if (!SplitOptionText(text, &pairs).ok()) {
     pairs = {{"id", std::string(WithoutBraces(text))}};

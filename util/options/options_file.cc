@@ -394,12 +394,14 @@ std::string OptionsOfCopy(std::string_view text, const std::vector<std::string>&
     const std::string_view line = text.substr(0, end + 1);
     text.remove_prefix(end + 1);
     const std::string_view content = TrimOptionText(line);
+    // The name of a family stands between the quotes, and is compared in its escaped form.
     if (content.starts_with('[')) {
       const size_t quote = content.find('"');
       in_other_family =
           quote != std::string_view::npos && content.ends_with("\"]") &&
           !names.contains(std::string(content.substr(quote + 1, content.size() - quote - 3)));
     } else if (line.starts_with(kEnd.substr(1))) {
+      // The last line of the file, which is kEnd without its line feed, belongs to no family.
       in_other_family = false;
     }
     const bool place = std::ranges::any_of(

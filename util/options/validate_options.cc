@@ -74,7 +74,8 @@ Status CheckTableOptions(const TableKind& kind, const ColumnFamilyOptions& cf) {
                               "keys cannot have timestamps there");
 }
 
-// Timestamps that no table stores are compared as numbers when memtables are flushed.
+// A flush reads timestamps that it leaves out as numbers of 64 bits (TsLowAboveAll in
+// db/flush/flush_job.cc), which only those of the built-in comparators are.
 Status CheckTimestampsNotPersisted(const ColumnFamilyOptions& cf) {
   const std::string name = "ColumnFamilyOptions::persist_user_defined_timestamps: false ";
   if (ComparatorWithoutTimestamp(cf.comparator) == nullptr) {
@@ -104,6 +105,8 @@ Status CheckBlobOptions(const ColumnFamilyOptions& cf) {
   if (!CodecSupported(cf.blob_compression_type)) {
     return CodecNotSupported(cf.blob_compression_type, name + "blob_compression_type");
   }
+  // Records of blob files hold keys with their timestamps (db/blob/FORMAT.md), which do not match
+  // the keys of a table that leaves timestamps out.
   if (cf.comparator->timestamp_size() == 0 || cf.persist_user_defined_timestamps) {
     return Status::OK();
   }

@@ -48,6 +48,8 @@ bool MergeOperator::FullMergeV3(const MergeOperationInputV3& merge_in,
   if (const auto* const columns = std::get_if<WideColumns>(&merge_in.existing_value)) {
     return MergeDefaultColumn(*this, merge_in, *columns, merge_out);
   }
+  // A caller leaves new_value as an empty string, the alternative that it begins with. With another
+  // one there is no string for FullMergeV2 to fill.
   auto* const new_value = std::get_if<std::string>(&merge_out->new_value);
   if (new_value == nullptr) return false;
   Slice operand(nullptr, 0);

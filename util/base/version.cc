@@ -6,7 +6,7 @@
 
 #include <string>
 
-// A build of this file alone does not know them.
+// Stand in where a compiler gets this file without the definitions of the build, as tools do.
 #ifndef VARVE_COMMIT
 #define VARVE_COMMIT "unknown"
 #define VARVE_COMPILER "unknown compiler"

@@ -27,8 +27,8 @@
 namespace varve::hash_x86 {
 namespace {
 
-// One source with other vectors gives the same hash: tables written by one machine are read by
-// another.
+// The hash is the same with every width of vectors, so a table that one machine has written can be
+// read on another.
 uint32_t Xxh3Avx2(const char* data, size_t n) {
   return static_cast<uint32_t>(XXH3_64bits(data, n));
 }

@@ -27,7 +27,8 @@ constexpr std::string_view kRibbonName = "ribbonfilter";
 constexpr int kMillibits = 1000;
 constexpr double kMaxBits = 100;
 
-// The comparison is written so that a NaN gives no filter.
+// Less than half a bit for a key means no filter, and up to one bit counts as one. The comparison
+// is written so that a NaN gives no filter.
 int RoundToMillibits(double bits_per_key) {
   if (!(bits_per_key >= 0.5)) return 0;
   if (bits_per_key < 1.0) return kMillibits;

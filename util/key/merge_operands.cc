@@ -86,6 +86,8 @@ void MergeOperands::CopyFrom(size_t first) {
 }
 
 void MergeOperands::CopyFromMemTables(size_t most) {
+  // The newest operands lie in memtables. If all of them do, and the base too, in_memtables_ counts
+  // the base as one more.
   const size_t n = std::min(in_memtables_, slices_.size());
   for (size_t i = 0; i < n; i++) {
     if (slices_[i].size() > most) slices_[i] = Copy(slices_[i]);

@@ -272,7 +272,10 @@ FragmentedTombstones::Rank FragmentedTombstones::FindVisible(size_t fragment,
   if (newest == kNone) return kNone;
   if (seqs_[newest] <= snapshot && (!has_timestamps || IsWithin(newest, limit))) [[likely]]
     return newest;
+  // Without a tree no tombstones overlap, so the fragment has no other one.
   if (node_ranks_.empty()) return kNone;
+  // The tombstones of a fragment are those of its leaf and of the nodes above it, newest first in
+  // each: the first visible one of each node is a candidate.
   const Rank visible = VisibleRanks(snapshot, limit);
   const bool any_time = !has_timestamps || timestamps_ascend_;
   Rank found = kNone;

@@ -102,6 +102,7 @@ char* ArenaBlocks::AddDedicated(size_t bytes) {
     block = {warm != nullptr ? warm : AllocateHugePages(size), size, Origin::kMapped};
   }
   Own(block);
+  // The common blocks grow as if the piece's bytes had been added in such blocks.
   while (next_block_bytes_ < max_block_bytes_ && next_block_bytes_ <= this->bytes()) {
     next_block_bytes_ *= 2;
   }

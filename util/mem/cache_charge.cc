@@ -112,6 +112,8 @@ Status CacheCharge::Cover() {
   return Status::OK();
 }
 
+// Waits until a quarter of the charge is not needed, so that a sum which goes up and down a little
+// does not insert and erase placeholders each time.
 void CacheCharge::Trim() {
   if (bytes_ >= handles_.size() * kStepBytes / 4 * 3) return;
   while (!handles_.empty() && (handles_.size() - 1) * kStepBytes >= bytes_) GiveOneBack();
@@ -147,6 +149,7 @@ bool IsCharged(const BlockBasedTableOptions& table, CacheEntryRole role) {
   const auto it = usage.options_overrides.find(role);
   if (it != usage.options_overrides.end()) decision = it->second.charged;
   if (decision == Decision::kFallback) decision = usage.options.charged;
+  // Where the user has decided nothing, RocksDB charges this role only.
   if (decision == Decision::kFallback) {
     return role == CacheEntryRole::kCompressionDictionaryBuildingBuffer;
   }

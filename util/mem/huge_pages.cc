@@ -36,6 +36,7 @@ char* AllocateHugePages(size_t bytes) {
   const size_t padded = bytes + kHugePageBytes;
   if (padded < bytes) throw std::bad_alloc();
   char* const begin = Map(padded);
+  // The distance to the next multiple of a huge page: the negated address, modulo its size.
   const size_t head = (~reinterpret_cast<uintptr_t>(begin) + 1) & (kHugePageBytes - 1);
   if (head != 0) munmap(begin, head);
   char* const data = begin + head;

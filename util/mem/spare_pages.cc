@@ -34,7 +34,7 @@ void SparePages::Refill(size_t wanted) noexcept {
     wanted_ = wanted;
     if (count_ >= wanted_) return;
   }
-  // The first call comes without a Wake.
+  // The timer calls a client once after Add by itself. Only later refills need a Wake.
   if (!has_thread_.load(std::memory_order_relaxed) && !has_thread_.exchange(true)) {
     if (!SharedTimer::Default().Add(this)) has_thread_ = false;
   } else {

@@ -77,6 +77,7 @@ bool WriteBufferManager::ShouldFlush() const {
   const size_t limit = buffer_size();
   if (limit == 0) return false;
   const size_t active = mutable_memtable_memory_usage();
+  // A flush begins at seven eighths of the limit, as in RocksDB.
   if (active > limit - limit / 8) return true;
   // Above the limit another flush helps only if much memory is left that no flush has taken on.
   return memory_usage() >= limit && active >= limit / 2;

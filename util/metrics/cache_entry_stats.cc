@@ -107,7 +107,7 @@ CacheEntryStats CacheEntryStatsCollector::Collect(const std::shared_ptr<Cache>& 
   Known& known = known_[cache.get()];
   const bool first = known.stats.walks == 0;
   known.cache = cache;
-  // The longer the last walk took, the longer it is rested upon; so walks take at most one part in
+  // The longer the last walk took, the longer its result is used, so walks take at most one part in
   // walk_times of the time.
   const uint64_t took = Since(known.stats.start_micros, known.stats.end_micros);
   const uint64_t rest = std::max(patience.max_age_micros, took * patience.walk_times);

@@ -13,8 +13,8 @@ constinit std::atomic<double> CycleClock::nanos_per_cycle_{0};
 
 namespace {
 
-// The kernel has checked the counter already: it leaves this source if the cores' counters differ,
-// stop in sleep or change their rate.
+// The kernel has checked the counter already: it uses another clock source if the counters of the
+// cores differ, stop in sleep or change their rate.
 bool SystemKeepsTimeByCycles() {
 #if defined(__x86_64__) && defined(__linux__)
   std::ifstream file("/sys/devices/system/clocksource/clocksource0/current_clocksource");

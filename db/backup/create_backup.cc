@@ -375,6 +375,8 @@ class BackupCreation {
     return Status::OK();
   }
 
+  // Runs the tasks with the engine's threads and limits; StopBackup ends them with Incomplete.
+  // Counts their bytes in the database's statistics, and reports progress to the user's callback.
   Status RunCopies(std::vector<CopyTask>* tasks) {
     CopyPool::Options copy = store_.CopyOptions(store_.backup_limiter());
     copy.source_fs = db_->GetFileSystem();

@@ -125,6 +125,9 @@ class PlanMaking {
     return SumUp(unknown, &tasks);
   }
 
+  // Sets *name to the file's name in the object store. Tables and blob files, which have a `table`,
+  // are shared; all others are private to this backup. A file without a session gets its checksum
+  // into the name (SumUpTablesWithoutSession has set it).
   Status NameInStore(const Planned& planned, std::string* name) {
     const CopyFile& live = *planned.live;
     if (live.table == nullptr) {
@@ -251,6 +254,7 @@ class PlanMaking {
     copy.read_ticker = BACKUP_READ_BYTES;
     copy.write_ticker = BACKUP_WRITE_BYTES;
     Status s = CopyPool(copy).Run(tasks);
+    // The pool only knows that it was stopped; the reason is that Close waits for this call.
     if (!s.IsIncomplete() || !engine_.lifecycle.shutting_down()) return s;
     return Status::ShutdownInProgress(kCall, "the database is being closed");
   }

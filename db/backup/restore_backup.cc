@@ -99,7 +99,7 @@ class Restoration {
              DataMoveInfo* moved) {
     VARVE_RETURN_IF_ERROR(store_.catalog().Find(id, &meta_));
     ListFiles();
-    VARVE_RETURN_IF_ERROR(CheckArguments(db_dir, wal_dir));
+    VARVE_RETURN_IF_ERROR(TakeArguments(db_dir, wal_dir));
     VARVE_RETURN_IF_ERROR(MakeDirectoryDurably(fs_, db_dir_));
     VARVE_RETURN_IF_ERROR(lock_.Take(db_dir_));
     VARVE_RETURN_IF_ERROR(MakeDirectoryDurably(fs_, wal_dir_));
@@ -135,7 +135,8 @@ class Restoration {
     if (s.ok()) return s;
     return Status::CopyAppendMessage(s, "; ", "close the database that has its logs there");
   }
-  // Two names of one directory have the same lock file.
+  // Two names of one directory have the same lock file. lock_ has created that of db_dir_; if
+  // wal_dir_ has none, the question fails, and the directories are different.
   bool IsSameDirectory() const {
     bool same = false;
     const IOStatus s = fs_->AreFilesSame(LockFileName(db_dir_), LockFileName(wal_dir_), IOOptions(),
@@ -143,7 +144,9 @@ class Restoration {
     return s.ok() && same;
   }
 
-  Status CheckArguments(const std::string& db_dir, const std::string& wal_dir) {
+  // Checks the arguments and the mode, and sets db_dir_ and wal_dir_: absolute paths without a
+  // slash at the end.
+  Status TakeArguments(const std::string& db_dir, const std::string& wal_dir) {
     if (db_dir.empty()) return Status::InvalidArgument("restore: db_dir is empty");
     const uint32_t mode = options_.mode;
     if (mode != RestoreOptions::kKeepLatestDbSessionIdFiles &&
@@ -351,6 +354,8 @@ class Restoration {
     return Status::OK();
   }
 
+  // Copies whole files of one file system to the incoming folders, durably whatever the option
+  // `sync` says, and compares each copy with the list.
   Status CopyGroup(FileSystem* source_fs, const std::vector<const BackupFile*>& files,
                    DataMoveInfo* moved) {
     std::vector<CopyTask> tasks;
@@ -374,6 +379,8 @@ class Restoration {
     return Status::OK();
   }
 
+  // Corruption: the copy has another size or checksum than the list says, or an excluded file
+  // another checksum than the alternate directory says that it came from.
   Status CheckCopy(const BackupFile& file, const CopyTask& task) const {
     if (file.size.value_or(task.bytes) != task.bytes) {
       return Status::Corruption(task.source, std::to_string(task.bytes) + " bytes long, and " +

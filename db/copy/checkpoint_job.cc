@@ -64,6 +64,7 @@ Status RunTasks(Engine* engine, const CheckpointLimits& limits, std::vector<Copy
   options.write_ticker = CHECKPOINT_WRITE_BYTES;
   const CopyPool pool(options);
   const Status s = pool.Run(tasks);
+  // The pool only knows that it was stopped; the reason is that Close waits for this call.
   if (s.IsIncomplete() && engine->lifecycle.shutting_down()) {
     return Status::ShutdownInProgress("copy", "the database is being closed");
   }

@@ -109,7 +109,8 @@ Status RunGuarded(const FlushInput& input, FlushResult* result) {
   std::unique_ptr<InternalIterator> merged = NewMergingIterator(input.icmp, std::move(children));
   if (leaves_out) merged = NewSequenceOrderIterator(std::move(merged), input.icmp);
   const SurvivingTombstones tombstones(lists, *input.icmp, input.snapshots, /*bottommost=*/false,
-                                       /*deeper=*/nullptr, {ts_low, ""}, leaves_out);
+                                       /*deeper=*/nullptr,
+                                       {.full_history_ts_low = ts_low, .trim_ts = ""}, leaves_out);
   // The set hides covered entries while the table is written, the list is written into the table.
   set.Add(tombstones.all());
   std::unique_ptr<CompactionFilter> filter;

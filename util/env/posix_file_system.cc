@@ -166,6 +166,8 @@ class PosixFileSystem final : public FileSystem, public MappedFileSource, public
     result->reset();
     IOStatus s = RenameFile(old_path, path, IOOptions(), dbg);
     if (!s.ok()) return s;
+    // The file is not truncated: the new writer overwrites the old bytes from the start on, in
+    // blocks that the file has already. What it does not reach stays.
     PosixFd fd;
     s = OpenForWriting(path, 0, options, &fd);
     if (s.ok()) *result = MakeWritable(path, std::move(fd), 0, options);

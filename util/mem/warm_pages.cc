@@ -84,6 +84,7 @@ bool WarmPages::StartTimer() noexcept {
 std::vector<WarmPages::Piece> WarmPages::TakeIdle() {
   std::vector<Piece> idle;
   const MutexLock lock(&mu_);
+  // So many bytes were kept at every moment since the last call, so nobody has needed them.
   size_t sum = 0;
   auto end = pieces_.begin();
   while (end != pieces_.end() && sum + end->bytes <= least_) sum += (end++)->bytes;

@@ -67,6 +67,7 @@ const Printed& FieldsOf(const TableKind& kind) {
     for (const TableKind& k : TableKinds()) made->push_back(Printed{k.schema()});
     return made;
   }();
+  // Every kind is an element of TableKinds(), and has its index there.
   return (*all)[static_cast<size_t>(&kind - TableKinds().data())];
 }
 

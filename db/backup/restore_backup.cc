@@ -224,7 +224,8 @@ class Restoration {
       // A table that cannot be read is not kept.
       if (!fs_->GetFileSize(path, IOOptions(), &size, nullptr).ok()) continue;
       if (file.size.has_value() && size != file.size) continue;
-      // These are read below, by several threads, as an equal size does not prove equal contents.
+      // In this mode KeepByChecksum reads the candidates, with several threads, as an equal size
+      // does not prove equal contents.
       if (options_.mode == RestoreOptions::kVerifyChecksum) {
         if (!file.crc32c.has_value()) continue;
         candidates.push_back(&file);

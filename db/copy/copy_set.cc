@@ -102,8 +102,10 @@ Status CopySet::TakeMoment(const CopyWanted& wanted) {
   DbState& state = engine_->state;
   const bool read_only = engine_->context.read_only();
   for (int tries = 0; tries < kTriesBesideWriters; tries++) {
+    // Only the first attempt flushes because of the logs' size; later ones flush what is unlogged.
     if (!read_only) VARVE_RETURN_IF_ERROR(Flush(wanted, /*for_size=*/tries == 0));
-    // An error of writing the OPTIONS file is reported to the caller that changed options.
+    // Waits until the OPTIONS file has all changes that were made. An error of writing it is
+    // reported to the caller that changed options.
     engine_->jobs->options_keeper.Settle().PermitUncheckedError();
     {
       DbLock lock(&state.mu);
@@ -144,6 +146,7 @@ Status CopySet::TakeWithoutWriters(const CopyWanted& wanted) {
     DbLock lock(&state.mu);
     if (engine_->errors.state().writes_stopped()) return engine_->errors.state().error();
     std::vector<std::shared_ptr<ColumnFamily>> families = UnloggedFamilies(wanted);
+    // With atomic_flush families are only flushed all together.
     if (engine_->context.options().atomic_flush) {
       families.clear();
       for (const auto& [id, family] : state.families.all()) families.push_back(family);

@@ -60,6 +60,7 @@ Status ManifestFollower::ReadOn(bool* changed) {
   // A record that was partly applied cannot be undone, so the next call reads the file from its
   // beginning, into a new replay. The present one stays until then.
   if (!s.ok()) StartAnew();
+  // Drops the old files that OpenCurrent has offered, and that the MANIFEST does not name any more.
   replay_->EndSucceeding();
   return s;
 }

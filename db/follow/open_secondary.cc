@@ -88,8 +88,8 @@ void MakeVersionSet(Engine* engine) {
   options.clock = context.clock();
   options.statistics = context.statistics();
   options.log_holder = &engine->state.prepared;
-  // The marks write nothing before Begin. Their file operations are not reported to listeners
-  // (open.cc).
+  // The marks write nothing before Begin. They get the file system of the Env, as that of the
+  // context calls listeners, for which a write of a mark must not wait.
   engine->state.marks = std::make_unique<wal::SyncedMarks>(context.options().env->GetFileSystem(),
                                                            context.name(), context.clock());
   options.marks = engine->state.marks.get();

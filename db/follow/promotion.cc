@@ -123,6 +123,7 @@ Status Promotion::NoteFiles() {
   std::set<uint64_t> live;
   versions.AddLiveFiles(&live, &held);
   std::set<uint64_t> gone = replay.TakeGoneTables();
+  // Blob files that edits have added are gone, too, if no version has them any more.
   for (const auto& [id, family] : replay.families()) {
     if (family.builder == nullptr) continue;
     for (const FileRef& file : family.builder->blobs().NewFiles()) {

@@ -348,6 +348,8 @@ UpdateReader::Verdict UpdateReader::Judge(const Slice& record, Update* update) {
   }
   if (update->last > limit_) return Verdict::kNotYet;
   // A record before the position was given out by an earlier reader, or belongs to a gap that was.
+  // A batch of log data alone has a `last` of first - 1: it is before the position only while no
+  // record at the position has been read (behind_).
   const bool passed = update->last < next_ && (count != 0 || behind_);
   const bool empty = batch.size() == kBatchHeaderBytes;
   // The gap is given out first; the caller puts the record back and meets it again afterwards.

@@ -147,7 +147,7 @@ void MemFile::Sync() {
 }
 
 // A mutex that cannot be taken was held by a thread that the child does not have, in the middle of
-// a change: the contents may be inconsistent and are given up rather than read.
+// a change: the contents may be inconsistent and are given up rather than read, or destroyed.
 void MemFile::MendInChild() {
   if (mutex_.TryLock()) {
     mutex_.Unlock();

@@ -366,6 +366,7 @@ SstFileManager* NewSstFileManager(Env* env, std::shared_ptr<FileSystem> fs,
     if (env == nullptr && fs == nullptr) {
       return Status::InvalidArgument("NewSstFileManager: there is neither an Env nor a FileSystem");
     }
+    // The comparison is written so that a NaN is refused.
     if (!(max_trash_db_ratio >= 0)) {
       return Status::InvalidArgument("NewSstFileManager: max_trash_db_ratio is below 0");
     }

@@ -112,7 +112,8 @@ void PointLookup::Restart() {
   if (value_ != nullptr) value_->Reset();
 }
 
-// Adds the next older operand and returns true if the operator or the caller wants no more.
+// Adds the next older operand. Returns true if the search of this source ends: the operator or the
+// caller wants no more operands, the lookup has failed, or the operand is put off (deferred_).
 [[gnu::noinline]] bool PointLookup::OfferOperand(const Slice& value, ValuePin* pin) {
   // The operand's block may go when the epoch ends, and the operator could run for long: the caller
   // searches the block again while it holds a reference.
@@ -127,7 +128,7 @@ void PointLookup::Restart() {
       const MergeCaller none;
       const MergeCaller& merger = merger_ != nullptr ? *merger_ : none;
       ValueForm plain = ValueForm::kPlain;
-      // Full makes the error of a missing operator, which names the operator of earlier.
+      // Full makes the error of a missing operator, with the name of the family's earlier one.
       Fail(merger.Full(key(), nullptr, {}, &no_buffer, &no_result, &plain));
       return true;
     }

@@ -415,6 +415,7 @@ std::string OptionsOfCopy(std::string_view text, const std::vector<std::string>&
 std::string FormatOptionsFile(const DBOptions& db_options,
                               const std::vector<ColumnFamilyDescriptor>& column_families) {
   std::string text = OptionsFileBeginning(db_options, "", "");
+  // The default family comes first: readers, this one included, refuse another order.
   for (const bool want_default : {true, false}) {
     for (const ColumnFamilyDescriptor& family : column_families) {
       if ((family.name == kDefaultColumnFamilyName) == want_default) {

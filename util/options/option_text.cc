@@ -70,7 +70,9 @@ Status TakeValue(std::string_view text, size_t* pos, std::string* value) {
   return Status::OK();
 }
 
-// Splits "12K" into digits and the shift of the suffix; returns false for another suffix.
+// Removes the suffix of a text such as "12K", and sets *shift to the power of two that it stands
+// for, or to 0 if there is no such suffix: what else may follow the digits stays for the caller to
+// refuse. Returns false for an empty text.
 bool TakeSuffix(std::string_view* digits, int* shift) {
   *shift = 0;
   if (digits->empty()) return false;

@@ -343,6 +343,7 @@ Status MakePosition(const std::shared_ptr<Engine>& engine, const ChangeStreamOpt
     return begun;
   });
   if (s.ok()) {
+    // The bounds of the position may ask for a shorter period of deletion than the timer waits.
     engine->jobs->periodic.Wake();
   } else {
     engine->state.positions.Remove(position.name);

@@ -328,6 +328,8 @@ void CopySet::AddLogs() {
 
 Status CopySet::AddManifest() {
   const std::string name = DescriptorFileBaseName(manifest_number_);
+  // With CopyWanted::own_manifest the copy gets the database's MANIFEST, up to the size it had when
+  // the set was taken. Otherwise a new one is made of the chosen families.
   if (manifest_bytes_ != 0) {
     CopyFile& file = files_.emplace_back();
     file.type = kDescriptorFile;

@@ -358,13 +358,14 @@ Status ResumePosition(const std::shared_ptr<Engine>& engine, const ChangeStreamO
   const SequenceNumber from = options.from == 0 ? position.next : options.from;
   const SequenceNumber written = engine->state.versions->last_sequence();
   const SequenceNumber first = position.next;
-  auto made = std::make_unique<NamedStream>(engine, position, from, options);
+  // The maximum lets an unchanged position pass in any case.
   if (from < first || from > std::max(written + 1, first)) {
     return Status::InvalidArgument("OpenChangeStream: from is " + std::to_string(from) +
                                    ", the position '" + options.name + "' is at " +
                                    std::to_string(first) + ", and the last sequence number is " +
                                    std::to_string(written));
   }
+  auto made = std::make_unique<NamedStream>(engine, position, from, options);
   VARVE_RETURN_IF_ERROR(made->Resume(from));
   *stream = std::move(made);
   return Status::OK();

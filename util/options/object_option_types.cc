@@ -2,6 +2,7 @@
 
 // Defines option types that are objects: code that text can at best name, and shared resources.
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <type_traits>
@@ -118,20 +119,24 @@ Status ParseComparator(const ConfigOptions& config, std::string_view text, void*
   return Status::OK();
 }
 
-// Parses forms like {id=FixedPrefix;length=8}.
-Status PrefixIdWithLength(std::string_view text, std::string* id) {
+// Completes the id of a braced form such as {id=rocksdb.FixedPrefix;length=8}, which has the length
+// of the prefix apart. An id with its length, such as rocksdb.FixedPrefix.8, stays as it is.
+Status AppendPrefixLength(std::string_view text, std::string* id) {
+  if (!id->ends_with("FixedPrefix") && !id->ends_with("CappedPrefix")) return Status::OK();
   OptionPairs pairs;
   VARVE_RETURN_IF_ERROR(SplitOptionText(text, &pairs));
-  for (const auto& [name, value] : pairs) {
-    if (name == "length" && id->find('.') == std::string::npos) *id += "." + value;
-  }
+  const auto length = std::ranges::find(pairs, "length", &OptionPairs::value_type::first);
+  if (length == pairs.end()) return Status::OK();
+  constexpr std::string_view kMaker = "rocksdb.";
+  if (!id->starts_with(kMaker)) id->insert(0, kMaker);
+  *id += "." + std::string(length->second);
   return Status::OK();
 }
 
 Status ParsePrefixExtractor(const ConfigOptions& config, std::string_view text, void* field) {
   std::string id;
   Status s = ObjectId(text, &id);
-  if (s.ok() && IsBraced(TrimOptionText(text))) s = PrefixIdWithLength(text, &id);
+  if (s.ok() && IsBraced(TrimOptionText(text))) s = AppendPrefixLength(text, &id);
   if (!s.ok()) return s;
   return ParseByClass<std::shared_ptr<const SliceTransform>>(config, id, field);
 }

@@ -15,9 +15,37 @@
 #include "varve/filter_policy.h"
 #include "varve/listener.h"
 #include "varve/memtablerep.h"
+#include "varve/slice_transform.h"
 
 namespace varve {
 namespace {
+
+TEST(ConvenienceTest, APrefixMayHaveItsLengthApart) {
+  const struct {
+    const char* text;
+    const char* id;
+  } kCases[] = {
+      {"{id=rocksdb.FixedPrefix;length=8}", "rocksdb.FixedPrefix.8"},
+      {"{id=CappedPrefix;length=3}", "rocksdb.CappedPrefix.3"},
+      {"{id=rocksdb.FixedPrefix.5;length=8}", "rocksdb.FixedPrefix.5"},
+      {"rocksdb.CappedPrefix.2", "rocksdb.CappedPrefix.2"},
+  };
+  for (const auto& c : kCases) {
+    ColumnFamilyOptions made;
+    const Status s = GetColumnFamilyOptionsFromString(
+        ConfigOptions(), ColumnFamilyOptions(), std::string("prefix_extractor=") + c.text, &made);
+    ASSERT_TRUE(s.ok()) << c.text << ": " << s.ToString();
+    ASSERT_NE(made.prefix_extractor, nullptr) << c.text;
+    EXPECT_EQ(made.prefix_extractor->AsString(), c.id);
+  }
+  ColumnFamilyOptions made;
+  for (const char* const text : {"{id=rocksdb.FixedPrefix}", "{id=rocksdb.FixedPrefix;length=x}"}) {
+    EXPECT_FALSE(GetColumnFamilyOptionsFromString(ConfigOptions(), ColumnFamilyOptions(),
+                                                  std::string("prefix_extractor=") + text, &made)
+                     .ok())
+        << text;
+  }
+}
 
 TEST(ConvenienceTest, ColumnFamilyOptionsComeFromAString) {
   ColumnFamilyOptions cf;

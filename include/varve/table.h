@@ -306,9 +306,10 @@ struct PlainTableOptions {
   /// key with another length fails with InvalidArgument.
   uint32_t user_key_len = kPlainTableVariableLength;
   /// Bits per key of the filter that an open table has in memory; 0 or less: no filter. At most 100
-  /// are used.
+  /// are used. A table of kPlain under allow_mmap_reads has a map of its keys instead, which takes
+  /// about nine bytes per key, unless that is more than half of its size.
   int bloom_bits_per_key = 10;
-  /// Advisory: the index is sorted, and takes no hashes. 0 to 1.
+  /// Advisory: the index is sorted, and a map of keys is always filled alike. 0 to 1.
   double hash_table_ratio = 0.75;
   /// Rows from one row that is indexed in memory to the next, at most 256, and from one whole key
   /// to the next with kPrefix; 0: 16.

@@ -49,6 +49,13 @@ class PlainTableOpener {
   // MapRows were called.
   Status TakeRows();
   void AddToIndex(const PlainRowCursor& row, const std::string& key);
+  // Keeps the hash of a row's key, unless the row is another version of the last row's key.
+  void AddHash(const PlainRowCursor& row, const Slice& last);
+  // True if rows can be read from any offset, and keys are equal only if their bytes are.
+  [[nodiscard]] bool CanMapKeys() const;
+  // Builds the map of keys from the hashes, if it is wanted and takes a share of the file at most.
+  void MapKeys();
+  // Builds the filter from the hashes, if it is wanted and the map of keys does not replace it.
   void MakeFilter();
 
   // Sets *block to a part of the file's end, which mostly is in the tail already, and is read to
@@ -73,7 +80,9 @@ class PlainTableOpener {
   TableTraits traits_;
   size_t rows_since_indexed_ = 0;
   uint64_t indexed_key_bytes_ = 0;
-  FilterHashes hashes_;
+  bool maps_keys_ = false;           // true if the offsets of keys are kept for their map
+  FilterHashes hashes_;              // of the keys, in their order
+  PlainKeyMap::Offsets first_rows_;  // of the same keys, if they are to be mapped
 };
 
 Status PlainTableOpener::ReadBlock(const BlockHandle& handle, std::string* buffer,
@@ -181,16 +190,32 @@ void PlainTableOpener::AddToIndex(const PlainRowCursor& row, const std::string& 
   rows_since_indexed_ = 1;
 }
 
+bool PlainTableOpener::CanMapKeys() const {
+  return !parts_->mapped.empty() && parts_->form.encoding == kPlain &&
+         BytesDecide(options_.icmp->order());
+}
+
+// Versions of a key follow each other. Of different keys with one hash each is kept, as the map
+// must have all of them.
+void PlainTableOpener::AddHash(const PlainRowCursor& row, const Slice& last) {
+  const uint64_t hash = FilterHash(row.user_key());
+  const bool alike = !hashes_.empty() && hashes_.back() == hash;
+  if (alike && ExtractUserKey(last) == row.user_key()) return;
+  hashes_.push_back(hash);
+  if (maps_keys_) first_rows_.push_back(static_cast<uint32_t>(row.row_offset()));
+}
+
 // Reads the whole table once. The time of opening is linear in its size; in exchange no later read
 // meets a row that was not checked, unless the file changes.
 Status PlainTableOpener::TakeRows() {
-  const bool filters = options_.table.bloom_bits_per_key > 0 && !options_.skip_filters;
+  parts_->filters = options_.table.bloom_bits_per_key > 0 && !options_.skip_filters;
   std::string last;
   std::string key;
   uint64_t rows = 0;
   // Backups and restores open tables for their properties alone, without the family's comparator.
   const std::string& order = parts_->properties->comparator_name;
   const bool knows_order = order.empty() || order == options_.icmp->user_comparator()->Name();
+  maps_keys_ = knows_order && CanMapKeys();
   PlainRowScan scan(*parts_, ReadOptions());
   while (scan.Next()) {
     const PlainRowCursor& row = scan.row();
@@ -201,11 +226,7 @@ Status PlainTableOpener::TakeRows() {
     }
     rows++;
     AddToIndex(row, key);
-    if (filters) {
-      const uint64_t hash = FilterHash(row.user_key());
-      // Versions of a key follow each other.
-      if (hashes_.empty() || hashes_.back() != hash) hashes_.push_back(hash);
-    }
+    if (parts_->filters || maps_keys_) AddHash(row, last);
     last.swap(key);
   }
   VARVE_RETURN_IF_ERROR(scan.status());
@@ -218,8 +239,17 @@ Status PlainTableOpener::TakeRows() {
   return Status::OK();
 }
 
+// Tiny rows are found by the index, as the map would take as much memory as they do.
+void PlainTableOpener::MapKeys() {
+  constexpr uint64_t kFreeBytes = 64 * 1024;
+  const uint64_t bytes = PlainKeyMap::BytesFor(hashes_.size());
+  if (!maps_keys_ || bytes > kFreeBytes + parts_->data_end / 2) return;
+  parts_->keys.Build(hashes_, first_rows_);
+}
+
 void PlainTableOpener::MakeFilter() {
-  if (hashes_.empty()) return;
+  if (hashes_.empty()) parts_->filters = false;
+  if (!parts_->filters || parts_->keys.built()) return;
   constexpr int kBitsMost = 100;
   const BloomDesign design(1000 * std::min(options_.table.bloom_bits_per_key, kBitsMost));
   BuildFastLocalBloom(hashes_, design, &parts_->filter_block);
@@ -236,6 +266,7 @@ Status PlainTableOpener::Open(std::unique_ptr<TableReader>* reader) {
   // Before the rows are taken, so that the index and later reads use one mapping.
   VARVE_RETURN_IF_ERROR(MapRows());
   VARVE_RETURN_IF_ERROR(TakeRows());
+  MapKeys();
   MakeFilter();
   auto result = std::make_unique<PlainTableReader>(std::move(parts_));
   VARVE_RETURN_IF_ERROR(result->ChargeTo(options_.charge));

@@ -12,6 +12,7 @@
 #include "table/plain/plain_table_iterator.h"
 #include "util/base/assert.h"
 #include "util/base/status_macros.h"
+#include "util/mem/prefetch.h"
 #include "util/metrics/perf_counters.h"
 #include "util/metrics/statistics.h"
 
@@ -71,26 +72,82 @@ Status PlainTableReader::ReadRows(const ReadOptions& options, uint64_t begin, ui
   return parts_->file->Read(begin, n, rows, buffer->data(), io);
 }
 
-// The filter says "no" for most keys that are not there, without a read. An error makes the lookup
-// fail, too.
-Status PlainTableReader::Get(const ReadOptions& options, PointLookup* lookup,
-                             const TableHint& /*hint*/) const {
-  if (HasFilter()) {
-    if (!MatchesFilter(*lookup)) {
-      AddPerfCount<&PerfContext::bloom_sst_miss_count>();
-      RecordTick(parts_->statistics, BLOOM_FILTER_USEFUL);
-      return Status::OK();
-    }
+void PlainTableReader::CountFilter(bool may_match) const {
+  if (!parts_->filters) return;
+  if (may_match) {
     AddPerfCount<&PerfContext::bloom_sst_hit_count>();
     RecordTick(parts_->statistics, BLOOM_FILTER_FULL_POSITIVE);
+  } else {
+    AddPerfCount<&PerfContext::bloom_sst_miss_count>();
+    RecordTick(parts_->statistics, BLOOM_FILTER_USEFUL);
   }
+}
+
+// The map, or else the filter, says "no" for most keys that are not there, without a read. An error
+// makes the lookup fail, too.
+Status PlainTableReader::Get(const ReadOptions& options, PointLookup* lookup,
+                             const TableHint& /*hint*/) const {
+  bool may_match = true;
   bool matched = false;
-  if (const Status s = Search(options, lookup, &matched); !s.ok()) [[unlikely]] {
+  Status s;
+  if (parts_->keys.built()) {
+    s = SearchByHash(options, lookup, &may_match, &matched);
+  } else {
+    may_match = !HasFilter() || MatchesFilter(*lookup);
+    if (may_match) s = Search(options, lookup, &matched);
+  }
+  CountFilter(may_match);
+  if (!s.ok()) [[unlikely]] {
     lookup->Fail(s);
     return s;
   }
-  if (matched && HasFilter()) RecordTick(parts_->statistics, BLOOM_FILTER_FULL_TRUE_POSITIVE);
-  return Status::OK();
+  if (matched && parts_->filters) {
+    RecordTick(parts_->statistics, BLOOM_FILTER_FULL_TRUE_POSITIVE);
+  }
+  return s;
+}
+
+Status PlainTableReader::SearchByHash(const ReadOptions& options, PointLookup* lookup,
+                                      bool* may_match, bool* matched) const {
+  Status s;
+  *may_match = false;
+  parts_->keys.Find(lookup->hash(), [&](uint32_t offset) {
+    *may_match = true;
+    return OfferRowsAt(options, offset, lookup, matched, &s);
+  });
+  return s;
+}
+
+// The row at `offset` is the newest of its key. Most look-ups see it, and all rows of the key after
+// it; for others, which may have many newer versions to pass, the index leads closer to theirs.
+bool PlainTableReader::OfferRowsAt(const ReadOptions& options, uint32_t offset, PointLookup* lookup,
+                                   bool* matched, Status* status) const {
+  const Slice rows(parts_->mapped.data() + offset, parts_->mapped.size() - offset);
+  PlainRowCursor row(parts_->form, rows, offset);
+  while (row.Next()) {
+    if (!parts_->icmp->EqualKey(row.user_key(), lookup->key())) return *matched;
+    const uint64_t trailer = ShownTrailer(row.trailer());
+    if (!*matched && !lookup->Sees(row.user_key(), trailer)) {
+      *status = Search(options, lookup, matched);
+      return true;
+    }
+    *matched = true;
+    CopiedValue copied;
+    if (lookup->Offer(trailer, row.value(), &copied)) return true;
+  }
+  if (row.problem() != nullptr) *status = Malformed(row.problem(), row.next_offset());
+  return *matched || !status->ok();
+}
+
+// Prefetches the first lines of the key's row, which mostly hold all of it.
+void PlainTableReader::PrefetchSpeculatively(const PointLookup& lookup, TableHint* /*hint*/) const {
+  if (!parts_->keys.built()) return Prefetch(lookup);
+  parts_->keys.Find(lookup.hash(), [this](uint32_t offset) {
+    const char* const row = parts_->mapped.data() + offset;
+    PrefetchLine(row);
+    PrefetchLine(row + 64);
+    return true;
+  });
 }
 
 Status PlainTableReader::Search(const ReadOptions& options, PointLookup* lookup,
@@ -203,7 +260,8 @@ Status PlainTableReader::Salvage(const TakeEntry& take, SalvageCount* count) con
 
 size_t PlainTableReader::MemoryUsage() const {
   return sizeof(*this) + sizeof(PlainTableParts) + parts_->index.MemoryUsage() +
-         parts_->filter_block.capacity() + parts_->properties->ApproximateMemoryUsage();
+         parts_->keys.MemoryUsage() + parts_->filter_block.capacity() +
+         parts_->properties->ApproximateMemoryUsage();
 }
 
 Status PlainTableReader::ChargeTo(std::shared_ptr<CacheCharge> charge) {

@@ -6,7 +6,8 @@
 //
 // A look-up asks the filter, if there is one, finds the last indexed row that is not behind the
 // key, and walks from there to the key's versions. If the file is mapped, rows are used where they
-// lie; otherwise the span between two indexed rows is read.
+// lie; otherwise the span between two indexed rows is read. A mapped table of kPlain also has a map
+// of its keys, which leads a look-up to its row at once, and answers instead of the filter.
 
 #include <cstdint>
 #include <memory>
@@ -14,6 +15,7 @@
 
 #include "table/filter/filter_bits.h"
 #include "table/plain/plain_index.h"
+#include "table/plain/plain_key_map.h"
 #include "table/plain/plain_row.h"
 #include "table/reader/table_tail.h"
 #include "table/table_reader.h"
@@ -37,7 +39,9 @@ struct PlainTableParts {
   uint64_t data_end = 0;  // rows lie before this offset
   Slice mapped;           // all rows, if the file is mapped; else empty
   PlainIndex index;
-  std::string filter_block;  // empty: there is no filter
+  PlainKeyMap keys;          // not built if rows cannot be found by the hash of their key
+  bool filters = false;      // true if a filter is wanted, and there are keys
+  std::string filter_block;  // empty: there is no filter, or the map of keys replaces it
   // The filter, which points into filter_block.
   FilterBits filter;
   std::shared_ptr<const TableProperties> properties;
@@ -59,9 +63,15 @@ class PlainTableReader final : public TableReader {
   using TableReader::Get;
   Status Get(const ReadOptions& options, PointLookup* lookup, const TableHint& hint) const override;
   void Prefetch(const PointLookup& lookup) const override {
-    if (HasFilter()) parts_->filter.Prefetch(lookup.hash());
+    if (parts_->keys.built()) {
+      parts_->keys.Prefetch(lookup.hash());
+    } else if (HasFilter()) {
+      parts_->filter.Prefetch(lookup.hash());
+    }
   }
+  void PrefetchSpeculatively(const PointLookup& lookup, TableHint* hint) const override;
   bool KeyMayMatch(const ReadOptions& /*options*/, const PointLookup& lookup) const override {
+    if (parts_->keys.built()) return parts_->keys.MayHave(lookup.hash());
     return !HasFilter() || MatchesFilter(lookup);
   }
   std::unique_ptr<InternalIterator> NewIterator(const ReadOptions& options,
@@ -110,6 +120,15 @@ class PlainTableReader final : public TableReader {
   [[nodiscard]] bool MatchesFilter(const PointLookup& lookup) const {
     return parts_->filter.MayMatch(lookup.hash());
   }
+  // Counts an answer of the filter, or of the map of keys in its place.
+  void CountFilter(bool may_match) const;
+  // Finds the key's rows by the map of keys. Sets *may_match to false if the map has no such key.
+  Status SearchByHash(const ReadOptions& options, PointLookup* lookup, bool* may_match,
+                      bool* matched) const;
+  // Offers the rows from `offset` on if they are the key's. Returns true if the search of the
+  // table has ended, with its result in *status.
+  bool OfferRowsAt(const ReadOptions& options, uint32_t offset, PointLookup* lookup, bool* matched,
+                   Status* status) const;
   // Walks from the indexed row before the key to the key's versions, and offers these to the
   // lookup. Sets *matched to true if there is one, and leaves it otherwise.
   Status Search(const ReadOptions& options, PointLookup* lookup, bool* matched) const;

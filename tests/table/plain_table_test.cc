@@ -12,17 +12,20 @@
 #include <string>
 #include <vector>
 
+#include "varve/perf_context.h"
 #include "varve/slice_transform.h"
 
 #include "table/builder/table_description.h"
 #include "table/factory/table_format.h"
 #include "table/meta/metaindex_builder.h"
+#include "table/plain/plain_key_map.h"
 #include "table/plain/plain_table_builder.h"
 #include "table/plain/plain_table_format.h"
 #include "table/plain/plain_table_reader.h"
 #include "tests/harness/random.h"
 #include "tests/table/table_harness.h"
 #include "util/coding/fixed.h"
+#include "util/key/merge_operands.h"
 
 namespace varve::test {
 namespace {
@@ -518,34 +521,198 @@ TEST(PlainTableTest, ManyRowsThatShareALongKeyTakeLittleMemory) {
 }
 
 TEST(PlainTableTest, BatchesOfSeveralFormatsAreLookedUpTogether) {
-  PlainTable plain({});
-  plain.builder->Add(IKey("a", 5), "plain a");
-  plain.builder->Add(IKey("c", 5), "plain c");
-  ASSERT_TRUE(plain.Finish().ok());
-  ASSERT_TRUE(plain.Open().ok());
-  BlockTableBuildOptions options;
-  options.icmp = &Bytewise();
-  BuiltTable block(options);
-  block.builder->Add(IKey("b", 5), "block b");
-  ASSERT_TRUE(block.Finish().ok());
-  OpenTable opened;
-  ASSERT_TRUE(opened.Open(block.file).ok());
+  for (const bool mapped : {false, true}) {
+    PlainTable plain({.mapped = mapped});
+    plain.builder->Add(IKey("a", 5), "plain a");
+    plain.builder->Add(IKey("c", 5), "plain c");
+    ASSERT_TRUE(plain.Finish().ok());
+    ASSERT_TRUE(plain.Open().ok());
+    BlockTableBuildOptions options;
+    options.icmp = &Bytewise();
+    BuiltTable block(options);
+    block.builder->Add(IKey("b", 5), "block b");
+    ASSERT_TRUE(block.Finish().ok());
+    OpenTable opened;
+    ASSERT_TRUE(opened.Open(block.file).ok());
 
-  const char* const keys[] = {"a", "b", "c", "d"};
-  const TableReader* const readers[] = {plain.reader.get(), opened.reader.get(), plain.reader.get(),
-                                        opened.reader.get()};
-  std::vector<PinnableSlice> values(std::size(keys));
-  std::vector<std::unique_ptr<PointLookup>> lookups;
-  std::vector<TableProbe> probes;
-  for (size_t i = 0; i < std::size(keys); i++) {
-    lookups.push_back(std::make_unique<PointLookup>(keys[i], kMaxSequenceNumber, &values[i]));
-    probes.push_back({readers[i], lookups[i].get()});
+    const char* const keys[] = {"a", "b", "c", "d"};
+    const TableReader* const readers[] = {plain.reader.get(), opened.reader.get(),
+                                          plain.reader.get(), opened.reader.get()};
+    std::vector<PinnableSlice> values(std::size(keys));
+    std::vector<std::unique_ptr<PointLookup>> lookups;
+    std::vector<TableProbe> probes;
+    for (size_t i = 0; i < std::size(keys); i++) {
+      lookups.push_back(std::make_unique<PointLookup>(keys[i], kMaxSequenceNumber, &values[i]));
+      probes.push_back({readers[i], lookups[i].get()});
+    }
+    MultiGetFromTables(ReadOptions(), probes);
+    EXPECT_EQ(values[0], Slice("plain a"));
+    EXPECT_EQ(values[1], Slice("block b"));
+    EXPECT_EQ(values[2], Slice("plain c"));
+    EXPECT_EQ(lookups[3]->state(), PointLookup::State::kSearching);
   }
-  MultiGetFromTables(ReadOptions(), probes);
-  EXPECT_EQ(values[0], Slice("plain a"));
-  EXPECT_EQ(values[1], Slice("block b"));
-  EXPECT_EQ(values[2], Slice("plain c"));
-  EXPECT_EQ(lookups[3]->state(), PointLookup::State::kSearching);
+}
+
+// The map of keys leads to the row itself.
+TEST(PlainTableTest, AMappedRowIsFoundWithOneComparison) {
+  for (const int rows : {1, 2, 16, 17, 500}) {
+    SCOPED_TRACE(rows);
+    PlainTable table({.mapped = true});
+    for (int i = 0; i < rows; i++) table.builder->Add(IKey(std::to_string(1000 + i), 1), "v");
+    ASSERT_TRUE(table.Finish().ok());
+    ASSERT_TRUE(table.Open().ok());
+    for (int i = 0; i < rows; i++) {
+      PinnableSlice value;
+      PointLookup lookup(std::to_string(1000 + i), kMaxSequenceNumber, &value);
+      TableHint hint;
+      table.reader->Prefetch(lookup);
+      table.reader->PrefetchSpeculatively(lookup, &hint);
+      EXPECT_TRUE(table.reader->KeyMayMatch(ReadOptions(), lookup));
+      get_perf_context()->Reset();
+      EXPECT_TRUE(table.reader->Get(ReadOptions(), &lookup, hint).ok());
+      EXPECT_EQ(value, Slice("v"));
+      EXPECT_EQ(get_perf_context()->user_key_comparison_count, 1u);
+    }
+  }
+}
+
+// A read of the past does not pass all newer versions one by one.
+TEST(PlainTableTest, OldVersionsOfAMappedKeyAreFound) {
+  constexpr SequenceNumber kVersions = 2000;
+  PlainTable table({.mapped = true});
+  table.builder->Add(IKey("a", 1), "first");
+  for (SequenceNumber seq = kVersions; seq > 0; seq--) {
+    table.builder->Add(IKey("k", 2 * seq), std::to_string(seq));
+  }
+  table.builder->Add(IKey("z", 1), "last");
+  ASSERT_TRUE(table.Finish().ok());
+  ASSERT_TRUE(table.Open().ok());
+  for (SequenceNumber seq = 1; seq <= kVersions; seq++) {
+    PinnableSlice value;
+    PointLookup lookup("k", 2 * seq + 1, &value);
+    get_perf_context()->Reset();
+    ASSERT_TRUE(table.reader->Get(ReadOptions(), &lookup).ok());
+    EXPECT_EQ(value, Slice(std::to_string(seq)));
+    EXPECT_LT(get_perf_context()->user_key_comparison_count, 50u);
+  }
+  PointLookup before("k", 1, nullptr);
+  ASSERT_TRUE(table.reader->Get(ReadOptions(), &before).ok());
+  EXPECT_EQ(before.state(), PointLookup::State::kSearching);
+}
+
+TEST(PlainTableTest, OperandsOfAMappedKeyAreCollected) {
+  PlainTable table({.mapped = true});
+  table.builder->Add(IKey("j", 9), "of another key");
+  for (const SequenceNumber seq : {8, 7, 6, 5}) {
+    table.builder->Add(IKey("k", seq, kTypeMerge), std::to_string(seq));
+  }
+  table.builder->Add(IKey("k", 4), "base");
+  table.builder->Add(IKey("k", 3), "older");
+  ASSERT_TRUE(table.Finish().ok());
+  ASSERT_TRUE(table.Open().ok());
+  for (const SequenceNumber snapshot : {9, 8, 7, 6, 5}) {
+    MergeOperands* const operands = MergeOperands::Acquire();
+    operands->wants_value = false;
+    PointLookup lookup("k", snapshot, nullptr);
+    lookup.CollectInto(operands, snapshot);
+    ASSERT_TRUE(table.reader->Get(ReadOptions(), &lookup).ok());
+    EXPECT_EQ(lookup.state(), PointLookup::State::kMerging);
+    EXPECT_EQ(operands->slices().size(), std::min<SequenceNumber>(snapshot, 8) - 4) << snapshot;
+    EXPECT_EQ(operands->slices().back(), Slice("5"));
+  }
+}
+
+TEST(PlainTableTest, MappedRowsOfAnIngestedFileShowItsSequenceNumber) {
+  PlainTable table({.mapped = true});
+  for (const char* key : {"a", "b", "c"}) table.builder->Add(IKey(key, 0), "v");
+  ASSERT_TRUE(table.Finish().ok());
+  ASSERT_TRUE(table.Open().ok());
+  table.reader->SetSequence(9);
+  for (const char* key : {"a", "b", "c"}) {
+    PointLookup before(key, 8, nullptr);
+    ASSERT_TRUE(table.reader->Get(ReadOptions(), &before).ok());
+    EXPECT_EQ(before.state(), PointLookup::State::kSearching);
+    PinnableSlice value;
+    PointLookup after(key, 9, &value);
+    ASSERT_TRUE(table.reader->Get(ReadOptions(), &after).ok());
+    EXPECT_EQ(after.state(), PointLookup::State::kFound);
+    EXPECT_EQ(after.found_seq(), 9u);
+  }
+}
+
+// Rows of 12 bytes, of which a look-up reads only its own.
+TEST(PlainTableTest, MappedRowsThatChangeAfterOpeningAreCorruptionOrAbsent) {
+  struct Case {
+    const char* what;
+    size_t at;
+    char byte;
+    bool corrupt;
+  };
+  const Case cases[] = {
+      {"a key beyond the end", 24, '\x7f', true},
+      {"a key that ends at the end", 24, '\x0b', true},
+      {"a key of five bytes for its length", 24, '\xff', true},
+      {"another key", 25, 'd', false},
+      {"an unknown type", 26, '\x40', true},
+      {"a value beyond the end", 34, '\x02', true},
+      {"another row's value beyond the end", 22, '\x7f', false},
+  };
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.what);
+    PlainTable table({});
+    for (const char* key : {"a", "b", "c"}) table.builder->Add(IKey(key, 1), "1");
+    ASSERT_TRUE(table.Finish().ok());
+    auto bytes = std::make_shared<std::string>(table.file);
+    TableOpenOptions options;
+    options.icmp = &Bytewise();
+    RandomAccessFileReader::Options file_options;
+    file_options.maps = true;
+    std::unique_ptr<TableReader> reader;
+    ASSERT_TRUE(TableReader::Open(options,
+                                  std::make_unique<RandomAccessFileReader>(
+                                      std::make_unique<StringReadFile>(bytes, true, table.reads),
+                                      "000007.sst", file_options),
+                                  bytes->size(), &reader)
+                    .ok());
+    (*bytes)[c.at] = c.byte;
+    PointLookup lookup("c", kMaxSequenceNumber, nullptr);
+    const Status s = reader->Get(ReadOptions(), &lookup);
+    EXPECT_EQ(s.IsCorruption(), c.corrupt) << s.ToString();
+    if (c.corrupt) {
+      EXPECT_EQ(lookup.state(), PointLookup::State::kFailed);
+      EXPECT_NE(s.ToString().find("offset 24"), std::string::npos) << s.ToString();
+    }
+  }
+}
+
+// Only the map of keys differs between a table that is mapped and one that is read.
+size_t MemoryOfTheMap(int rows, const std::string& value, EncodingType encoding = kPlain) {
+  size_t memory[2];
+  for (const bool mapped : {false, true}) {
+    PlainTable table({.encoding = encoding, .mapped = mapped, .bloom_bits = 0});
+    for (int i = 0; i < rows; i++) table.builder->Add(IKey(std::to_string(10000 + i), 0), value);
+    EXPECT_TRUE(table.Finish().ok());
+    EXPECT_TRUE(table.Open().ok());
+    memory[mapped ? 1 : 0] = table.reader->MemoryUsage();
+    for (int i = 0; i < rows; i += 7) {
+      PinnableSlice found;
+      PointLookup lookup(std::to_string(10000 + i), kMaxSequenceNumber, &found);
+      EXPECT_TRUE(table.reader->Get(ReadOptions(), &lookup).ok());
+      EXPECT_EQ(found, Slice(value));
+    }
+  }
+  return memory[1] - memory[0];
+}
+
+TEST(PlainTableTest, TheMapOfKeysIsCounted) {
+  EXPECT_EQ(MemoryOfTheMap(1, "v"), PlainKeyMap::BytesFor(1));
+  EXPECT_EQ(MemoryOfTheMap(20000, std::string(100, 'v')), PlainKeyMap::BytesFor(20000));
+  EXPECT_EQ(MemoryOfTheMap(1000, "v", kPrefix), 0u);
+}
+
+// The map would be larger than the rows.
+TEST(PlainTableTest, ManyTinyRowsHaveNoMap) {
+  EXPECT_EQ(MemoryOfTheMap(40000, ""), 0u);
 }
 
 }  // namespace

@@ -53,8 +53,13 @@ class PlainFormat final : public TableFormat {
   }
   ProbeReads MultiGet(const ReadOptions& options,
                       std::span<const TableProbe> probes) const override {
-    // The filters' lines of all probes are asked for before the first is waited for.
+    // The lines of all probes, first of maps and filters and then of rows, are asked for before the
+    // first is waited for.
     for (const TableProbe& probe : probes) probe.table->Prefetch(*probe.lookup);
+    for (const TableProbe& probe : probes) {
+      TableHint none;
+      probe.table->PrefetchSpeculatively(*probe.lookup, &none);
+    }
     // Errors are reported by the lookups.
     for (const TableProbe& probe : probes) (void)probe.table->Get(options, probe.lookup);
     return {};

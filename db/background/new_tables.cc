@@ -58,7 +58,8 @@ void TellDeleted(const DbContext& context, const FileMetaData& file, int job_id,
 
 void OpenNewTables(DbMutex* mu, ColumnFamily* family, const std::vector<NewFile>& tables) {
   if (tables.empty() || family->dropped()) return;
-  // `files` may hold last references to tables, which are not closed here.
+  // `files` may hold last references to tables. Closing a table takes milliseconds, and is left to
+  // the purge.
   const ObsoleteFileQueue::LeaveOpen leave_open;
   BestEffort([&] {
     AssumeDbMutexHeld();

@@ -47,9 +47,10 @@ int SmallestLevelWithRoom(const Version& version, const LevelShape& shape, int l
 
 // True if a level beneath the options' num_levels overlaps the range.
 bool HasSurplus(const Version& version, const RangeCall& call) {
+  // Without surplus levels, the only level behind the usable ones is that which
+  // cf_allow_ingest_behind reserves.
+  if (version.surplus_levels() == 0) return false;
   for (int level = version.usable_levels(); level < version.non_empty_levels(); level++) {
-    // Then it is the level that cf_allow_ingest_behind reserves.
-    if (version.surplus_levels() == 0) return false;
     if (!version.level(level).Overlapping(call.begin, call.end).empty()) return true;
   }
   return false;

@@ -250,16 +250,16 @@ class CopyWorker {
                                std::to_string(size) + " bytes");
   }
 
-  // Sets the status of a failed task, ends the run, and deletes the target unless it is in
-  // unsynced_.
+  // Sets the status of a failed task, ends the run, and deletes the target. A target in unsynced_
+  // is still open; Work deletes it with the others of that list.
   void Fail(size_t task, Status s) {
     // Only the first failure is recorded; later ones are usually its consequences.
     size_t none = kNoTask;
     run_.failed.compare_exchange_strong(none, task, std::memory_order_relaxed);
-    const bool finishing =
+    const bool is_unsynced =
         std::ranges::any_of(unsynced_, [task](const Unsynced& file) { return file.task == task; });
     run_.tasks[task].status = std::move(s);
-    if (made_ && !finishing) DeleteTarget(task);
+    if (made_ && !is_unsynced) DeleteTarget(task);
   }
 
   // Deletes a written file unless it was finished.

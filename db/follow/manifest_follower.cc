@@ -24,7 +24,7 @@ Status ManifestFollower::OpenCurrent(uint64_t number) {
   auto replay = std::make_unique<ManifestReplay>(path, &wanted_, versions_->obsolete_files());
   std::map<uint32_t, std::shared_ptr<FamilyVersions>> families;
   ReusableFiles files;
-  versions_->TakeFollowed(&families, &files);
+  versions_->CopyReferences(&families, &files);
   replay->Succeed(std::move(families), std::move(files));
   VARVE_RETURN_IF_ERROR(replay->Begin());
   // Nothing below can fail.

@@ -27,10 +27,11 @@ Status PrepareTableFactory(const ColumnFamilyOptions& options);
 DBOptions WithAbsolutePaths(FileSystem* fs, const DBOptions& options);
 // Returns the number of tables that may be open with this max_open_files, which must be positive.
 size_t TablesFor(int max_open_files);
-// Returns the host name for table properties that db_host_id selects.
+// Returns the host name for table properties that db_host_id selects, or an empty one if the system
+// does not tell it. Requires effective options (env is set).
 std::string HostNameForTables(const DBOptions& options);
 // Creates the LOG in the database's directory, or db_log_dir, after renaming the previous one, and
-// sets *log to it.
+// sets *log to it. Requires effective options (env is set).
 Status CreateInfoLog(const DBOptions& options, const std::string& db_name,
                      std::shared_ptr<Logger>* log);
 

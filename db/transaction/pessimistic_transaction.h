@@ -42,7 +42,8 @@ struct LocksHeld {
   void Add(HeldLock* lock);
   // Releases one lock, which nothing uses any more.
   void GiveBack(LockTable* table, HeldLock* lock);
-  // Releases the range that was locked last, for a rollback to a save point.
+  // Releases the range that was locked last: for a rollback to a save point, or because the call
+  // that locked it fails.
   void GiveBackLastRange(LockTable* table);
   // Releases all locks and their memory.
   void GiveAllBack(LockTable* table);

@@ -176,8 +176,8 @@ class VersionSet {
       VARVE_REQUIRES(kDbMutex);
   // Sets *families to the present families, and adds to *files those of their current versions, for
   // the next replay to reuse (ManifestReplay::Succeed).
-  void TakeFollowed(std::map<uint32_t, std::shared_ptr<FamilyVersions>>* families,
-                    ReusableFiles* files) VARVE_EXCLUDES(kDbMutex);
+  void CopyReferences(std::map<uint32_t, std::shared_ptr<FamilyVersions>>* families,
+                      ReusableFiles* files) VARVE_EXCLUDES(kDbMutex);
 
   // Logs all edits (one atomic group if there are several), syncs, then installs the new versions.
   // Serialises concurrent callers in order of arrival. The directory (`dir`, or opened here if

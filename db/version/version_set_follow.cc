@@ -93,10 +93,10 @@ void VersionSet::Follow(ManifestReplay* replay, uint64_t manifest_number,
   MarkFileNumberUsed(std::max(manifest_number, replay->largest_number()));
 }
 
-// Holds references only, so that the replay, which runs without the DB mutex, finds unchanged files
-// even if the versions change meanwhile.
-void VersionSet::TakeFollowed(std::map<uint32_t, std::shared_ptr<FamilyVersions>>* families,
-                              ReusableFiles* files) {
+// Copies references and not trees: they keep the files alive for the replay, which reuses those
+// that its MANIFEST still has, and runs without the DB mutex while versions may be replaced.
+void VersionSet::CopyReferences(std::map<uint32_t, std::shared_ptr<FamilyVersions>>* families,
+                                ReusableFiles* files) {
   DbLock lock(mu_);
   *families = families_;
   for (const auto& [id, family] : families_) {

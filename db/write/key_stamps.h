@@ -86,7 +86,8 @@ class KeyStamps {
     VARVE_ASSERT(sequence >= floor_);
     floor_ = sequence;
   }
-  // Raises the buckets of a write to its last sequence number.
+  // Raises the buckets of a write to its last sequence number. Requires that sequence numbers
+  // ascend from call to call, of this and of RaiseAll.
   void Raise(const KeyHashes& keys, SequenceNumber sequence) {
     if (keys.all()) return RaiseAll(sequence);
     for (const uint64_t hash : keys.hashes()) stamps_[hash % kBuckets] = sequence;

@@ -26,7 +26,8 @@ class FilterPolicy;
 struct BlockBasedTableOptions;
 struct ConfigOptions;
 
-/// Describes a table whose filter is about to be built.
+/// Describes a table whose filter is about to be built. Here for RocksDB's name: no public function
+/// takes it, as policies are opaque.
 struct FilterBuildingContext {
   /// Refers to the options, which must live as long as the object.
   explicit FilterBuildingContext(const BlockBasedTableOptions& _table_options)
@@ -58,9 +59,9 @@ class FilterPolicy : public Customizable {
   /// Returns the name of the format: readers use filters of all policies with the same one.
   virtual const char* CompatibilityName() const = 0;
 
-  /// Accepts "bloomfilter:BITS[:false]", "ribbonfilter:BITS[:LEVEL]", "rocksdb.BuiltinBloomFilter"
-  /// (reads filters, builds none), or a registered object; sets *result to null for "" and
-  /// "nullptr". NotSupported for any other text, with *result unchanged.
+  /// Accepts "bloomfilter:BITS[:false]" (the last part has no effect), "ribbonfilter:BITS[:LEVEL]",
+  /// "rocksdb.BuiltinBloomFilter" (reads filters, builds none), or a registered object; sets
+  /// *result to null for "" and "nullptr". NotSupported for any other text, with *result unchanged.
   VARVE_EXPORT static Status CreateFromString(const ConfigOptions& config_options,
                                               const std::string& value,
                                               std::shared_ptr<const FilterPolicy>* result);
@@ -80,9 +81,9 @@ VARVE_EXPORT const FilterPolicy* NewBloomFilterPolicy(double bits_per_key,
 
 /// Returns a policy of Ribbon filters, which are a third smaller than Bloom filters of the same
 /// accuracy, and several times slower to build. `bloom_equivalent_bits_per_key` is that of the
-/// equally accurate Bloom filter. Tables of levels whose number is less than `bloom_before_level`
-/// get a Bloom filter; flushes count as level -1, so 0, the default, means Bloom for flushes only,
-/// -1 Ribbon everywhere, and INT_MAX Bloom everywhere.
+/// equally accurate Bloom filter, rounded and limited like its argument. Tables of levels whose
+/// number is less than `bloom_before_level` get a Bloom filter; flushes count as level -1, so 0,
+/// the default, means Bloom for flushes only, -1 Ribbon everywhere, and INT_MAX Bloom everywhere.
 VARVE_EXPORT const FilterPolicy* NewRibbonFilterPolicy(double bloom_equivalent_bits_per_key,
                                                        int bloom_before_level = 0);
 

@@ -198,7 +198,9 @@ uint64_t PlainTableReader::ApproximateOffsetOf(const ReadOptions& /*options*/,
   if (index.size() == 0) return parts_->data_end;
   const size_t i = index.Find(*parts_->icmp, internal_key);
   const bool in_last = i + 1 == index.size();
-  // Nothing is known of the rows within a span, but that a key far beyond the last has none.
+  // The index does not say where in a span a key is, so the span's begin is returned. The last span
+  // is an exception: a key after its first one may be behind all keys, for which the end of the
+  // data must be returned.
   if (in_last && parts_->icmp->Compare(index.first_key(i), internal_key) < 0) {
     return index.end(i);
   }

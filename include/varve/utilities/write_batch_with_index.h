@@ -206,7 +206,8 @@ class VARVE_EXPORT WriteBatchWithIndex : public WriteBatchBase {
                            PinnableSlice* value);
 
   // Read the columns of a key like GetFromBatch and GetFromBatchAndDB: those of an entity, or the
-  // default column alone for a plain value. The handle is required.
+  // default column alone for a plain value. GetEntityFromBatch requires the handle;
+  // GetEntityFromBatchAndDB takes null for the default column family.
   Status GetEntityFromBatch(ColumnFamilyHandle* column_family, const Slice& key,
                             PinnableWideColumns* columns);
   Status GetEntityFromBatchAndDB(DB* db, const ReadOptions& read_options,

@@ -560,13 +560,14 @@ uint64_t BlockedSkipList::EstimateRank(const Slice& user_key) const {
       if (Passes(level, node->At(i), target, Side::kBefore)) passed++;
     }
     if (count == 0) return 0;
-    share /= count;
     if (level == 0) {
-      before += share * passed;
+      before += share / count * passed;
       break;
     }
     const Node* const child = ChildOf(node, state, target, Side::kBefore);
+    // A node that was rewritten meanwhile is read again, so nothing has changed before here.
     if (!node->StillIs(state)) continue;
+    share /= count;
     if (passed > 0) before += share * (passed - 1);
     node = child;
   }

@@ -102,7 +102,8 @@ void CacheTable::Unlink(CacheEntry* entry) {
   std::atomic<CacheEntry*>& head = buckets->heads[entry->hash & buckets->mask];
   CacheEntry* const next = entry->next.load(std::memory_order_relaxed);
   CacheEntry* first = entry;
-  if (!head.compare_exchange_strong(first, next, std::memory_order_acq_rel,
+  // Both ways to unlink are sequentially consistent, as Epoch::Stamp requires.
+  if (!head.compare_exchange_strong(first, next, std::memory_order_seq_cst,
                                     std::memory_order_acquire)) {
     // Other threads push only at the head, so the predecessor of the entry does not change.
     CacheEntry* before = first;

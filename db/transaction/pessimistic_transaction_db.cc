@@ -317,8 +317,7 @@ Status PessimisticTransactionDB::Write(const WriteOptions& options,
 
 Status PessimisticTransactionDB::WriteWithCallback(const WriteOptions& options, WriteBatch* updates,
                                                    UserWriteCallback* callback) {
-  const auto write = [&] { return db_->WriteWithCallback(options, updates, callback); };
-  return skip_concurrency_control_ ? write() : WithBatch(updates, write);
+  return WithBatch(updates, [&] { return db_->WriteWithCallback(options, updates, callback); });
 }
 
 }  // namespace varve

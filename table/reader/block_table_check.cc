@@ -145,11 +145,13 @@ Status BlockTableReader::Salvage(const TakeEntry& take, SalvageCount* count) con
     it.Init(block.get(), parts_.store->icmp, parts_.override_seq);
     for (it.SeekToFirst(); it.Valid(); it.Next()) {
       Slice key;
-      if (!ShownKey(it.key(), &whole_key, &key).ok()) break;
+      s = ShownKey(it.key(), &whole_key, &key);
+      if (!s.ok()) break;
       VARVE_RETURN_IF_ERROR(take(key, it.value()));
       count->entries++;
     }
-    if (it.corrupt()) lose(MalformedEntry(*parts_.store, handle), StoredBytes(handle));
+    if (it.corrupt()) s = MalformedEntry(*parts_.store, handle);
+    if (!s.ok()) lose(s, StoredBytes(handle));
   }
   if (!cursor.status().ok()) lose(cursor.status(), 0);
   return Status::OK();

@@ -853,6 +853,37 @@ TEST(TableReader, EveryFlippedByteIsNoticedOrHarmless) {
 }
 
 // Without checksums nothing stands between hostile bytes and the decoders.
+// Keys of a table without timestamps are rewritten to be shown, which needs to know their types.
+TEST(TableReader, SalvageCountsTheBlockOfAKeyThatCannotBeShown) {
+  const InternalKeyComparator icmp(BytewiseComparator());
+  BlockTableBuildOptions build;
+  build.icmp = &icmp;
+  build.persist_timestamps = false;
+  build.table.checksum = kNoChecksum;
+  Model model{InternalKeyLess{&icmp}};
+  for (const char* const key : {"a", "b", "c"}) model[IKey(key, 7)] = "value";
+  std::string content = BuildTable(model, build);
+  const size_t at = content.find(IKey("b", 7));
+  ASSERT_NE(at, std::string::npos);
+  content[at + 1] = '\x7f';  // the type
+  OpenTable table(BytewiseComparatorWithU64Ts());
+  ASSERT_TRUE(table.Open(content).ok());
+  std::string shown;
+  SalvageCount count;
+  const Status s = table.reader->Salvage(
+      [&](const Slice& key, const Slice& value) {
+        shown += ExtractUserKey(key).ToString().substr(0, 1) + "=" + value.ToString() + " ";
+        return Status::OK();
+      },
+      &count);
+  EXPECT_TRUE(s.ok()) << s.ToString();
+  EXPECT_EQ(shown, "a=value ");
+  EXPECT_EQ(count.entries, 1u);
+  EXPECT_EQ(count.lost_blocks, 1u);
+  EXPECT_GT(count.lost_bytes, 0u);
+  EXPECT_TRUE(count.first_error.IsCorruption()) << count.first_error.ToString();
+}
+
 TEST(TableReader, HostileBytesWithoutChecksumsNeverCrash) {
   const InternalKeyComparator icmp(BytewiseComparator());
   const Model model = SampleModel(&icmp, 5, 40);

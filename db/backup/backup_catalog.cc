@@ -138,8 +138,7 @@ void BackupCatalog::CountShared(const BackupMeta& meta, bool valid) {
     if (!file.parsed.shared) continue;
     Shared& shared = shared_[file.path];
     shared.backups++;
-    if (!valid || shared.usable) continue;
-    shared.usable = true;
+    if (!valid || shared.valid++ != 0) continue;
     shared.size = file.size.value_or(0);
     shared.crc32c = file.crc32c;
   }
@@ -153,7 +152,9 @@ void BackupCatalog::Add(std::shared_ptr<const BackupMeta> meta) {
 
 void BackupCatalog::Remove(BackupID id) {
   std::shared_ptr<const BackupMeta> meta;
+  bool valid = false;
   if (const auto it = valid_.find(id); it != valid_.end()) {
+    valid = true;
     meta = it->second;
     valid_.erase(it);
   } else if (const auto bad = invalid_.find(id); bad != invalid_.end()) {
@@ -163,7 +164,9 @@ void BackupCatalog::Remove(BackupID id) {
   if (meta == nullptr) return;
   for (const BackupFile& file : meta->files) {
     const auto it = shared_.find(file.path);
-    if (it != shared_.end() && --it->second.backups == 0) shared_.erase(it);
+    if (it == shared_.end()) continue;
+    if (valid) it->second.valid--;
+    if (--it->second.backups == 0) shared_.erase(it);
   }
 }
 

@@ -33,7 +33,9 @@ class BackupCatalog {
     // Checksum of the whole file, if a list has it.
     std::optional<uint32_t> crc32c;
     uint32_t backups = 0;  // Number of backups that list it.
-    bool usable = false;   // True if one of them is valid.
+    uint32_t valid = 0;    // Number of those of them that are valid.
+    // Returns true if a valid backup lists it; otherwise size and crc32c say nothing.
+    [[nodiscard]] bool usable() const { return valid != 0; }
   };
   // Describes a backup whose list is damaged, or names a file that is missing or differs.
   struct Invalid {

@@ -225,7 +225,7 @@ class BackupCreation {
     if (it == store_.catalog().shared().end()) return Status::OK();
     const BackupCatalog::Shared& shared = it->second;
     // No valid backup needs the existing file, so it is written anew.
-    if (!shared.usable || !shared.crc32c.has_value()) return Status::OK();
+    if (!shared.usable() || !shared.crc32c.has_value()) return Status::OK();
     const std::optional<uint32_t> wanted = ChecksumOf(planned->live);
     // Overwriting the file would destroy the older backup, and using it would make this one wrong.
     if (wanted.value_or(*shared.crc32c) != *shared.crc32c || shared.size != planned->live.size) {

@@ -297,7 +297,7 @@ class Restoration {
       if (ParseBackupPath(path, meta_->id, &parsed) && kept_.count(parsed.db_name) != 0) continue;
       for (const BackupStore* const alternate : alternates_) {
         const auto it = alternate->catalog().shared().find(path);
-        if (it == alternate->catalog().shared().end() || !it->second.usable) continue;
+        if (it == alternate->catalog().shared().end() || !it->second.usable()) continue;
         sources_[path] = Source{alternate->fs(), alternate->PathOf(path)};
         // The backup's own list has no checksum of an excluded file, so that of the alternate
         // directory is compared.

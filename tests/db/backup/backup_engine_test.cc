@@ -15,6 +15,7 @@
 #include "varve/rate_limiter.h"
 #include "varve/statistics.h"
 
+#include "db/backup/backup_catalog.h"
 #include "tests/db/backup/backup_test_base.h"
 #include "util/env/file_names.h"
 
@@ -428,6 +429,30 @@ TEST_F(BackupEngineTest, ABackupThatLacksAFileIsNotValid) {
   EXPECT_TRUE(engine_->DeleteBackup(1).ok());
   EXPECT_TRUE(engine_->VerifyBackup(2, true).ok());
   EXPECT_THAT(BadIds(), IsEmpty());
+}
+
+// The table is whole, but no valid backup says so once the second one is deleted.
+TEST_F(BackupEngineTest, AFileThatOnlyAnInvalidBackupListsIsNotUsable) {
+  Open();
+  OpenEngine();
+  MakeTable({"a"});
+  Create();
+  Create();
+  ASSERT_TRUE(mem().DeleteFile("/backups/private/1/CURRENT", IOOptions(), nullptr).ok());
+  BackupCatalog catalog(&mem(), kBackups);
+  ASSERT_TRUE(catalog.Load().ok());
+  ASSERT_TRUE(catalog.invalid().contains(1));
+  std::shared_ptr<const BackupMeta> second;
+  ASSERT_TRUE(catalog.Find(2, &second).ok());
+  const std::string table = "shared_checksum/" + Entries("/backups/shared_checksum")[0];
+  EXPECT_TRUE(catalog.shared().at(table).usable());
+  catalog.Remove(2);
+  EXPECT_EQ(catalog.shared().at(table).backups, 1u);
+  EXPECT_FALSE(catalog.shared().at(table).usable());
+  catalog.Add(second);
+  EXPECT_TRUE(catalog.shared().at(table).usable());
+  catalog.Remove(1);
+  EXPECT_TRUE(catalog.shared().at(table).usable());
 }
 
 TEST_F(BackupEngineTest, VerificationFindsRot) {

@@ -279,6 +279,14 @@ Status CopySet::Choose(const CopyWanted& wanted) {
 
 // Runs without the mutex: state_ holds the versions, and these their files.
 void CopySet::AddTables() {
+  size_t files = 0;
+  for (const VersionState::Family& one : state_.families) {
+    for (int level = 0; level < one.version->num_levels(); level++) {
+      files += one.version->level(level).files().size();
+    }
+    files += one.version->blob_files().size();
+  }
+  files_.reserve(files);
   for (const VersionState::Family& one : state_.families) {
     for (int level = 0; level < one.version->num_levels(); level++) {
       for (const FileRef& table : one.version->level(level).files()) {

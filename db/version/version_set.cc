@@ -148,9 +148,10 @@ Status VersionSet::Recover(const std::vector<FamilyToOpen>& families, const wal:
       VARVE_RETURN_IF_ERROR(family.builder->Build(rep_->next_version_number++, &version, &removed));
       replay.NoteUnreferenced(*family.builder);
     } else {
-      // A family that a read-only opener did not name has a tree of seven levels without files.
-      version = std::make_shared<const Version>(versions->icmp.get(), rep_->next_version_number++,
-                                                std::vector<std::vector<FileRef>>(7));
+      // A read-only opener did not name the family.
+      version =
+          std::make_shared<const Version>(versions->icmp.get(), rep_->next_version_number++,
+                                          std::vector<std::vector<FileRef>>(kLevelsOfUnopened));
     }
     SetCurrent(versions, std::move(version));
     recovered.emplace(id, family.versions);

@@ -71,10 +71,10 @@ void VersionSet::Follow(ManifestReplay* replay, uint64_t manifest_number,
       known->second->next_epoch_number = tree->second.next_epoch_number;
       SetCurrent(known->second.get(), tree->second.version);
     } else if (first) {
-      // As in Recover, a family that was not opened has a tree of seven levels without files.
+      // The family was not opened.
       SetCurrent(known->second.get(), std::make_shared<const Version>(
                                           known->second->icmp.get(), rep_->next_version_number++,
-                                          std::vector<std::vector<FileRef>>(7)));
+                                          std::vector<std::vector<FileRef>>(kLevelsOfUnopened)));
     }
   }
   std::erase_if(families_, [&](const auto& known) {

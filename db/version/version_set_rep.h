@@ -23,6 +23,9 @@
 
 namespace varve {
 
+// Number of levels of a family that was not opened. Its tree has no files.
+inline constexpr size_t kLevelsOfUnopened = 7;
+
 struct VersionSet::Rep {
   explicit Rep(DbMutex* mu) : turn_given(mu) {}
 

@@ -581,9 +581,10 @@ Status VersionSet::WriteEdits(const std::vector<VersionEdit*>& edits, std::vecto
   std::vector<size_t> timestamp_sizes;
   for (const VersionEdit* edit : edits) {
     const FamilyVersions* const family = FamilyOf(*edit, made);
-    timestamp_sizes.push_back(family == nullptr ? 0 : family->icmp->timestamp_size());
+    // The family exists: LogAndApply has passed over dropped ones, and the turn keeps the rest.
+    VARVE_ASSERT(family != nullptr);
+    timestamp_sizes.push_back(family->icmp->timestamp_size());
     if (!edit->new_files.empty() || !edit->new_blob_files.empty()) {
-      // The family exists: LogAndApply has passed over dropped ones, and the turn keeps the rest.
       VARVE_RETURN_IF_ERROR(CheckNames(*edit, *family->paths, &write));
     }
     min_log = std::max(min_log, edit->numbers.min_log_to_keep.value_or(0));

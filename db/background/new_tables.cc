@@ -35,25 +35,6 @@ PlacedFiles FindTables(const Version& version, const std::vector<NewFile>& table
   return found;
 }
 
-void TellDeleted(const DbContext& context, const FileMetaData& file, int job_id,
-                 const Status& outcome) {
-  const auto fill = [&](FileDeletionInfo* info) {
-    info->db_name = context.given_name();
-    info->file_path = file.FileName();
-    info->job_id = job_id;
-    info->status = outcome;
-  };
-  if (file.kind == DataFileKind::kBlobs) {
-    BlobFileDeletionInfo info;
-    fill(&info);
-    events::BlobFileDeleted(context, info);
-  } else {
-    TableFileDeletionInfo info;
-    fill(&info);
-    events::TableFileDeleted(context, info);
-  }
-}
-
 }  // namespace
 
 void OpenNewTables(DbMutex* mu, ColumnFamily* family, const std::vector<NewFile>& tables) {
@@ -97,7 +78,7 @@ void DeleteNewTables(const DbContext& context, DbState* state, const ColumnFamil
     const IOStatus s = context.fs()->DeleteFile(file->FileName(), IOOptions(), nullptr);
     if (IsMissing(s)) continue;
     event_log::FileDeleted(context, file->kind, job_id, file->number, s);
-    if (events::Wanted(context)) TellDeleted(context, *file, job_id, s);
+    events::DataFileDeleted(context, file->kind, file->FileName(), job_id, s);
     if (s.ok()) continue;
     // The next purge tries again.
     state->versions->obsolete_files()->Requeue(std::move(file));

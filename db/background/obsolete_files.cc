@@ -192,9 +192,7 @@ Status ObsoleteFiles::DeleteTable(FileMetaData* table) {
   }
   const int job = table->notes.last_job != 0 ? table->notes.last_job : with_.state.NextJobId();
   event_log::FileDeleted(with_.context, table->kind, job, table->number, s);
-  if (events::Wanted(with_.context)) {
-    TellDeleted(*table, path, job, s);
-  }
+  events::DataFileDeleted(with_.context, table->kind, path, job, s);
   return s;
 }
 
@@ -244,25 +242,6 @@ void ObsoleteFiles::PunchHoles(const std::vector<BlobHoles::Task>& tasks) {
     for (size_t i = punched; i < task.holes.size(); i++) {
       holes.Return(task.file->number(), task.holes[i]);
     }
-  }
-}
-
-void ObsoleteFiles::TellDeleted(const FileMetaData& file, const std::string& path, int job,
-                                const Status& outcome) {
-  const auto fill = [&](FileDeletionInfo* info) {
-    info->db_name = with_.context.given_name();
-    info->file_path = path;
-    info->job_id = job;
-    info->status = outcome;
-  };
-  if (file.kind == DataFileKind::kBlobs) {
-    BlobFileDeletionInfo info;
-    fill(&info);
-    events::BlobFileDeleted(with_.context, info);
-  } else {
-    TableFileDeletionInfo info;
-    fill(&info);
-    events::TableFileDeleted(with_.context, info);
   }
 }
 

@@ -106,9 +106,6 @@ class ObsoleteFiles final : public FilePurger {
   // Gives the storage of the holes back to the file system, unless a file has more than one name.
   // Failures are logged and counted.
   void PunchHoles(const std::vector<BlobHoles::Task>& tasks) VARVE_EXCLUDES(kDbMutex);
-  // Reports the outcome of a deletion to the LOG and to listeners.
-  void TellDeleted(const FileMetaData& file, const std::string& path, int job,
-                   const Status& outcome);
   // Deletes the file at once, or schedules its deletion at the rate in the options.
   IOStatus DeleteTableFile(const std::string& path) const;
   // Adds the obsolete files of one directory to `doomed`, and the unexplained ones to

@@ -171,12 +171,24 @@ void ManualFlushScheduled(const DbContext& context, const std::vector<ManualFlus
           [&](EventListener* l) { l->OnManualFlushScheduled(context.db(), info); });
 }
 
-void BlobFileDeleted(const DbContext& context, const BlobFileDeletionInfo& info) {
-  ForEach(context, "OnBlobFileDeleted", [&](EventListener* l) { l->OnBlobFileDeleted(info); });
-}
-
-void TableFileDeleted(const DbContext& context, const TableFileDeletionInfo& info) {
-  ForEach(context, "OnTableFileDeleted", [&](EventListener* l) { l->OnTableFileDeleted(info); });
+void DataFileDeleted(const DbContext& context, DataFileKind kind, const std::string& path, int job,
+                     const Status& outcome) {
+  if (!Wanted(context)) return;
+  const auto fill = [&](FileDeletionInfo* info) {
+    info->db_name = context.given_name();
+    info->file_path = path;
+    info->job_id = job;
+    info->status = outcome;
+  };
+  if (kind == DataFileKind::kBlobs) {
+    BlobFileDeletionInfo info;
+    fill(&info);
+    ForEach(context, "OnBlobFileDeleted", [&](EventListener* l) { l->OnBlobFileDeleted(info); });
+  } else {
+    TableFileDeletionInfo info;
+    fill(&info);
+    ForEach(context, "OnTableFileDeleted", [&](EventListener* l) { l->OnTableFileDeleted(info); });
+  }
 }
 
 void ExternalFileIngested(const DbContext& context, const ExternalFileIngestionInfo& info) {

@@ -54,8 +54,10 @@ void SubcompactionBegin(const DbContext& context, const SubcompactionJobInfo& in
 void SubcompactionCompleted(const DbContext& context, const SubcompactionJobInfo& info);
 void ColumnFamilyHandleDeletionStarted(const DbContext& context, ColumnFamilyHandle* handle);
 void ManualFlushScheduled(const DbContext& context, const std::vector<ManualFlushInfo>& info);
-void TableFileDeleted(const DbContext& context, const TableFileDeletionInfo& info);
-void BlobFileDeleted(const DbContext& context, const BlobFileDeletionInfo& info);
+// Reports the outcome of deleting a table or a blob file; `job` is the number of the job that
+// deleted it.
+void DataFileDeleted(const DbContext& context, DataFileKind kind, const std::string& path, int job,
+                     const Status& outcome);
 void ExternalFileIngested(const DbContext& context, const ExternalFileIngestionInfo& info);
 void MemTableSealed(const DbContext& context, const MemTableInfo& info);
 void StallConditionsChanged(const DbContext& context, const WriteStallInfo& info);

@@ -116,13 +116,18 @@ namespace {
 // Returns the metrics of the database as a malloc'ed text of this format; null after an error.
 char* Metrics(rocksdb_t* db, varve::MetricsOptions::Format format, char** errptr,
               const char* call = __builtin_FUNCTION()) {
-  std::string text;
+  char* copy = nullptr;
   const auto write = [&](varve::DB* each) {
     varve::MetricsOptions options;
     options.format = format;
-    return varve::WriteMetrics(each, options, &text);
+    std::string text;
+    varve::Status s = varve::WriteMetrics(each, options, &text);
+    if (!s.ok()) return s;
+    copy = CopyText(text);
+    return copy == nullptr ? varve::Status::MemoryLimit() : s;
   };
-  return RunOnDb(db, errptr, write, call) ? CopyText(text) : nullptr;
+  RunOnDb(db, errptr, write, call);
+  return copy;
 }
 
 }  // namespace

@@ -75,15 +75,17 @@ void rocksdb_trace_reader_destroy(rocksdb_trace_reader_t* reader) {
 
 char* rocksdb_trace_reader_read(rocksdb_trace_reader_t* reader, size_t* size, char** errptr) {
   if (size != nullptr) *size = 0;
-  std::string record;
-  const bool read = Run(errptr, [&]() -> Status {
+  char* copy = nullptr;
+  Run(errptr, [&]() -> Status {
     if (reader == nullptr) return NullArgument("reader");
     if (size == nullptr) return NullArgument("size");
-    return reader->rep->Read(&record);
+    std::string record;
+    VARVE_RETURN_IF_ERROR(reader->rep->Read(&record));
+    copy = varve::c::CopyBytes(record);
+    if (copy == nullptr) return Status::MemoryLimit();
+    *size = record.size();
+    return Status::OK();
   });
-  if (!read) return nullptr;
-  char* const copy = varve::c::CopyBytes(record);
-  if (copy != nullptr) *size = record.size();
   return copy;
 }
 

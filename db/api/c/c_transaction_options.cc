@@ -12,6 +12,7 @@ void rocksdb_transactiondb_options_set_write_policy(rocksdb_transactiondb_option
   if (options != nullptr) options->write_policy = value;
 }
 
+// Any number is kept, and given back: nothing reads it, as both policies give the same results.
 int rocksdb_optimistictransactiondb_options_get_validate_policy(
     rocksdb_optimistictransactiondb_options_t* options) {
   return options == nullptr ? 0 : static_cast<int>(options->rep.validate_policy);

@@ -109,6 +109,16 @@ static void TellStory(rocksdb_transactiondb_t* db, const Settings* s) {
   rocksdb_transaction_options_destroy(options);
 }
 
+// A policy is a mere note: any number is given back.
+static void TestPolicies(void) {
+  rocksdb_optimistictransactiondb_options_t* const options =
+      rocksdb_optimistictransactiondb_options_create();
+  CHECK(rocksdb_optimistictransactiondb_options_get_validate_policy(options) == 1);
+  rocksdb_optimistictransactiondb_options_set_validate_policy(options, 7);
+  CHECK(rocksdb_optimistictransactiondb_options_get_validate_policy(options) == 7);
+  rocksdb_optimistictransactiondb_options_destroy(options);
+}
+
 static void TestPessimistic(const Settings* s) {
   char* error = NULL;
   rocksdb_transactiondb_options_t* const options = rocksdb_transactiondb_options_create();
@@ -371,6 +381,7 @@ void TestTransactions(void) {
   TestPessimistic(&s);
   TestTwoPhases(&s);
   TestOptimistic(&s);
+  TestPolicies();
   TestOwnBatch(&s);
   TestTransactionTimestamps(&s);
   const char* const left[] = {"pessimistic", "two_phases", "optimistic"};

@@ -7,7 +7,6 @@
 // at each opening that its counts of garbage are possible.
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <filesystem>
 #include <string>
@@ -15,6 +14,7 @@
 #include "tests/harness/random.h"
 #include "tests/interop/programs.h"
 #include "tests/interop/script.h"
+#include "tests/interop/work_directory.h"
 
 namespace varve::testing {
 
@@ -25,15 +25,8 @@ namespace fs = std::filesystem;
 const char* const kOurBlobs = VARVE_DRIVER;
 const char* const kTheirBlobs = ROCKSDB_DRIVER;
 
-class BlobInteropTest : public ::testing::Test {
+class BlobInteropTest : public WorkDirectoryTest {
  protected:
-  void SetUp() override {
-    work_ = fs::temp_directory_path() / ("varve_blob_interop_" + std::to_string(getpid()));
-    fs::remove_all(work_);
-    fs::create_directories(work_);
-  }
-  void TearDown() override { fs::remove_all(work_); }
-
   Script Begin(const ReferenceState& state, const std::string& options,
                const std::string& open) const {
     Script script(state);
@@ -88,8 +81,6 @@ class BlobInteropTest : public ::testing::Test {
       state = script.state();
     }
   }
-
-  fs::path work_;
 };
 
 const char* const kBlobs = ";enable_blob_files=true;min_blob_size=100";

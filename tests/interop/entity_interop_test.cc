@@ -5,7 +5,6 @@
 // read all columns of the other one. There are no merges: RocksDB 7.8.3 has none over entities.
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <filesystem>
 #include <map>
@@ -15,6 +14,7 @@
 #include "tests/harness/random.h"
 #include "tests/interop/programs.h"
 #include "tests/interop/script.h"
+#include "tests/interop/work_directory.h"
 
 namespace varve::testing {
 
@@ -25,15 +25,8 @@ namespace fs = std::filesystem;
 const char* const kByVarve = VARVE_DRIVER;
 const char* const kByRocksDB = ROCKSDB_DRIVER;
 
-class EntityInteropTest : public ::testing::Test {
+class EntityInteropTest : public WorkDirectoryTest {
  protected:
-  void SetUp() override {
-    work_ = fs::temp_directory_path() / ("varve_entity_interop_" + std::to_string(getpid()));
-    fs::remove_all(work_);
-    fs::create_directories(work_);
-  }
-  void TearDown() override { fs::remove_all(work_); }
-
   Script Begin(const ReferenceState& state, const std::string& options,
                const std::string& open) const {
     Script script(state);
@@ -101,7 +94,6 @@ class EntityInteropTest : public ::testing::Test {
     script->Expect(script->state());
   }
 
-  fs::path work_;
   std::map<std::string, std::set<std::string>> entities_;
 };
 

@@ -5,7 +5,6 @@
 // is Varve, with the defaults; goes on writing; and the first one reads all of it.
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <filesystem>
 #include <set>
@@ -14,6 +13,7 @@
 #include "tests/harness/random.h"
 #include "tests/interop/programs.h"
 #include "tests/interop/script.h"
+#include "tests/interop/work_directory.h"
 
 namespace varve::testing {
 
@@ -28,15 +28,8 @@ const char* const kTheirPlain = ROCKSDB_DRIVER;
 // of five bytes.
 const std::set<std::string> kAbsent = {"k0000", "k9999", "zzzzz"};
 
-class PlainInteropTest : public ::testing::Test {
+class PlainInteropTest : public WorkDirectoryTest {
  protected:
-  void SetUp() override {
-    work_ = fs::temp_directory_path() / ("varve_plain_interop_" + std::to_string(getpid()));
-    fs::remove_all(work_);
-    fs::create_directories(work_);
-  }
-  void TearDown() override { fs::remove_all(work_); }
-
   // `form` is that of the driver's command; empty: the engine's default tables.
   Script Begin(const ReferenceState& state, const std::string& form,
                const std::string& open) const {
@@ -108,8 +101,6 @@ class PlainInteropTest : public ::testing::Test {
     converted.Line("close");
     EXPECT_EQ(Run(kTheirPlain, converted), "") << "converted";
   }
-
-  fs::path work_;
 };
 
 // Encoding, length of keys, stored index, hash ratio, length of prefixes.

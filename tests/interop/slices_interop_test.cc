@@ -5,7 +5,6 @@
 // CompactRange after each number of steps.
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <filesystem>
 #include <string>
@@ -13,6 +12,7 @@
 #include "tests/harness/random.h"
 #include "tests/interop/programs.h"
 #include "tests/interop/script.h"
+#include "tests/interop/work_directory.h"
 
 namespace varve::testing {
 
@@ -20,15 +20,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-class SlicesInteropTest : public ::testing::Test {
+class SlicesInteropTest : public WorkDirectoryTest {
  protected:
-  void SetUp() override {
-    work_ = fs::temp_directory_path() / ("varve_slices_interop_" + std::to_string(getpid()));
-    fs::remove_all(work_);
-    fs::create_directories(work_);
-  }
-  void TearDown() override { fs::remove_all(work_); }
-
   Script Begin(const ReferenceState& state, const std::string& options) const {
     Script script(state);
     script.Line("db create_if_missing=true");
@@ -73,8 +66,6 @@ class SlicesInteropTest : public ::testing::Test {
     EXPECT_EQ(RunScript(VARVE_DRIVER, work_.string(), script.text()), "");
     return script.state();
   }
-
-  fs::path work_;
 };
 
 TEST_F(SlicesInteropTest, RocksDbGoesOnFromAnyStep) {

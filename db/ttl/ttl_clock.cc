@@ -3,13 +3,13 @@
 // The clock never goes back, not even over a reopening: an entry that a reader has seen expire must
 // stay expired, although a compaction may not have dropped it yet.
 //
-//      last_       the latest time that was used; only grows
-//      granted_    saved in the MANIFEST: times up to it may be used without a write
-//      Wall()      the machine's clock, which may be set back or jump
+//      last       the latest time that was used; only grows
+//      granted    saved in the MANIFEST: times up to it may be used without a write
+//      Wall()     the machine's clock, which may be set back or jump
 //
-// Before a time beyond granted_ is used, a later one (by kGrantSeconds) is saved, so that one write
-// serves for a while. If saving fails with an error that lasts, the clock goes on all the same, and
-// the LOG says so once.
+// Before a time beyond `granted` is used, a later one (by kGrantSeconds) is saved, so that one
+// write serves for a while. If saving fails with an error that lasts, the clock goes on all the
+// same, and the LOG says so once.
 
 #include "db/ttl/ttl_clock.h"
 
@@ -28,17 +28,18 @@ constexpr uint32_t kAheadSeconds = 86400;
 
 }  // namespace
 
-TtlClock::TtlClock(SystemClock* wall) : wall_(wall), last_(kEarliestStamp) {}
+TtlClock::TtlClock(SystemClock* wall)
+    : wall_(wall), times_(Times{.last = kEarliestStamp, .granted = UINT32_MAX}) {}
 
 uint32_t TtlClock::Wall() const {
   int64_t seconds = 0;
   if (!wall_->GetCurrentTime(&seconds).ok()) return 0;
-  // The largest number is left out, since granted_ has it while there is no limit yet.
+  // The largest number is left out, since `granted` has it while there is no limit yet.
   return static_cast<uint32_t>(std::clamp<int64_t>(seconds, 0, UINT32_MAX - 1));
 }
 
-// If the database is read-only, the clock gets no host, and granted_ stays without a limit: it
-// saves nothing.
+// If the database is read-only, the clock gets no host, and there stays no limit: it saves
+// nothing.
 void TtlClock::Start(TtlHost* host, bool read_only, std::shared_ptr<Logger> log) {
   const auto saved =
       static_cast<uint32_t>(std::min<uint64_t>(host->SavedTtlClock(), UINT32_MAX - 1));
@@ -55,7 +56,7 @@ void TtlClock::Start(TtlHost* host, bool read_only, std::shared_ptr<Logger> log)
   MutexLock lock(&save_mu_);
   host_ = host;
   log_ = std::move(log);
-  granted_.store(std::max(saved, kEarliestStamp), std::memory_order_release);
+  SetGranted(std::max(saved, kEarliestStamp));
 }
 
 void TtlClock::Stop() {
@@ -66,21 +67,34 @@ void TtlClock::Stop() {
 void TtlClock::Settle() {
   MutexLock lock(&save_mu_);
   if (host_ == nullptr) return;
-  // Until the limit is stored again, time stands still: a later time needs a grant, and Grant,
-  // which does not wait for this lock, returns no time beyond this limit.
-  const uint32_t granted = granted_.exchange(kEarliestStamp, std::memory_order_acq_rel);
-  const uint32_t last = last_.load(std::memory_order_acquire);
-  // If `last` cannot be saved the larger granted time stays in the MANIFEST. The next opening then
-  // begins up to a minute ahead, and its time stands still until the wall clock has caught up.
-  const bool saved = last == granted || host_->SaveTtlClock(last).ok();
-  granted_.store(saved ? last : granted, std::memory_order_release);
+  // Until the limit is stored again, time stands still: Grant does not wait for this lock, and
+  // Raise does not go beyond this limit.
+  const Times before = SetGranted(kEarliestStamp);
+  // If the last time cannot be saved the larger granted time stays in the MANIFEST. The next
+  // opening then begins up to a minute ahead, and its time stands still until the wall clock has
+  // caught up.
+  const bool saved = before.last == before.granted || host_->SaveTtlClock(before.last).ok();
+  SetGranted(saved ? before.last : before.granted);
+}
+
+TtlClock::Times TtlClock::SetGranted(uint32_t granted) {
+  Times times = times_.load(std::memory_order_acquire);
+  while (!times_.compare_exchange_weak(times, {times.last, granted}, std::memory_order_acq_rel,
+                                       std::memory_order_acquire)) {
+  }
+  return times;
 }
 
 uint32_t TtlClock::Raise(uint32_t now) {
-  uint32_t last = last_.load(std::memory_order_relaxed);
-  while (last < now && !last_.compare_exchange_weak(last, now, std::memory_order_acq_rel)) {
+  Times times = times_.load(std::memory_order_acquire);
+  for (;;) {
+    const uint32_t raised = std::min(now, times.granted);
+    if (raised <= times.last) return times.last;
+    if (times_.compare_exchange_weak(times, {raised, times.granted}, std::memory_order_acq_rel,
+                                     std::memory_order_acquire)) {
+      return raised;
+    }
   }
-  return std::max(last, now);
 }
 
 uint32_t TtlClock::ConfirmedWall(uint32_t last) const {
@@ -90,10 +104,11 @@ uint32_t TtlClock::ConfirmedWall(uint32_t last) const {
 }
 
 uint32_t TtlClock::TimeAt(uint32_t wall) {
-  const uint32_t last = last_.load(std::memory_order_acquire);
-  if (wall <= last) return last;
+  const Times times = times_.load(std::memory_order_acquire);
+  if (wall <= times.last) return times.last;
   // The usual case is one comparison; a save is due once in kGrantSeconds.
-  return Raise(wall > granted_.load(std::memory_order_acquire) ? Grant(wall) : wall);
+  if (wall > times.granted) Grant(wall);
+  return Raise(wall);
 }
 
 uint32_t TtlClock::Now() {
@@ -107,12 +122,11 @@ uint32_t TtlClock::ForStamps() {
 
 // A failure that passes (Busy, closing) leaves the limit where it is. Any other failure raises it
 // without a save, so that time does not stand still on a full disk.
-uint32_t TtlClock::Grant(uint32_t now) {
+void TtlClock::Grant(uint32_t now) {
   // While another thread saves, this one does not wait for its I/O: it gets the latest time that is
   // granted already.
-  if (!save_mu_.TryLock()) return std::min(now, granted_.load(std::memory_order_acquire));
-  uint32_t granted = granted_.load(std::memory_order_acquire);
-  if (now > granted && host_ != nullptr) {
+  if (!save_mu_.TryLock()) return;
+  if (now > times_.load(std::memory_order_acquire).granted && host_ != nullptr) {
     const uint32_t wanted = now + std::min(kGrantSeconds, UINT32_MAX - 1 - now);
     const Status s = host_->SaveTtlClock(wanted);
     const bool waits = s.IsBusy() || s.IsShutdownInProgress();
@@ -123,11 +137,9 @@ uint32_t TtlClock::Grant(uint32_t now) {
               "may be seen again after a reopening with a clock that was set back: %s",
               wanted, s.ToString().c_str());
     }
-    if (!waits) granted = wanted;
-    granted_.store(granted, std::memory_order_release);
+    if (!waits) SetGranted(wanted);
   }
   save_mu_.Unlock();
-  return std::min(now, granted);
 }
 
 }  // namespace varve

@@ -4,7 +4,7 @@
 // TtlClock is the time by which lifetimes are judged: seconds since 1970 that never go back, within
 // an opening or across openings, whatever happens to the machine's clock (the wall clock).
 //
-//  1. No time is used that is later than the one in the MANIFEST (`granted_`), which is therefore
+//  1. No time is used that is later than the one in the MANIFEST (`granted`), which is therefore
 //     saved ahead of use, for kGrantSeconds at once, and exactly when the database is closed. So
 //     after a crash the time may be ahead of the wall clock by as much, and stands still until that
 //     has caught up.
@@ -56,7 +56,7 @@ class TtlClock {
   // Returns the time for stamps: that of Now, or the wall clock's if that is later.
   uint32_t ForStamps();
   // Returns the last result of Now. Does no I/O.
-  uint32_t Last() const { return last_.load(std::memory_order_acquire); }
+  uint32_t Last() const { return times_.load(std::memory_order_acquire).last; }
 
  private:
   // Returns the wall clock's time; 0 if it is unknown.
@@ -65,16 +65,22 @@ class TtlClock {
   uint32_t ConfirmedWall(uint32_t last) const;
   // Returns what Now returns if the wall clock says `wall`.
   uint32_t TimeAt(uint32_t wall);
-  // Saves a later limit if `now` is beyond the present one. Returns `now`, or the latest time that
-  // may be used if that is earlier.
-  uint32_t Grant(uint32_t now);
-  // Raises last_ to `now`, and returns the larger of both.
+  // Saves a later limit if `now` is beyond the present one.
+  void Grant(uint32_t now);
+  // Raises the last time to `now`, or to the granted time if that is earlier. Returns the last
+  // time.
   uint32_t Raise(uint32_t now);
 
+  struct Times {
+    uint32_t last;     // Latest time that was used; it only rises.
+    uint32_t granted;  // Latest time that may be used without a save.
+  };
+  // Replaces the granted time. Returns the times before.
+  Times SetGranted(uint32_t granted);
+
   SystemClock* const wall_;
-  std::atomic<uint32_t> last_;  // Latest time that was used; it only rises.
-  // The latest time that may be used without a save.
-  std::atomic<uint32_t> granted_{UINT32_MAX};
+  // Both are one word, so that no time is used whose grant was withdrawn meanwhile.
+  std::atomic<Times> times_;
   Mutex save_mu_;  // Held while a time is saved.
   TtlHost* host_ VARVE_GUARDED_BY(save_mu_) = nullptr;
   std::shared_ptr<Logger> log_ VARVE_GUARDED_BY(save_mu_);

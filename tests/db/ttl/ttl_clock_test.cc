@@ -6,6 +6,7 @@
 
 #include "db/ttl/ttl_clock.h"
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <thread>
@@ -52,7 +53,7 @@ class SlowHost final : public TtlHost {
   }
   std::unique_ptr<ColumnFamilyHandle> OpenFamily(uint32_t) override { return nullptr; }
 
-  uint64_t saved = 0;
+  std::atomic<uint64_t> saved{0};
   std::function<void()> meanwhile;
 };
 
@@ -77,6 +78,34 @@ TEST(TtlClock, StampsAreOfTheWallClockWhileATimeIsSaved) {
   EXPECT_EQ(stamp, 1'700'000'000U + 90 * 86400);
   wall.now -= 1000;
   EXPECT_EQ(clock.ForStamps(), 1'700'000'000U + 90 * 86400);
+  clock.Stop();
+}
+
+// What readers use while the database is being closed is saved, too.
+TEST(TtlClock, NoTimeIsUsedBeyondTheSavedOneWhileItSettles) {
+  SetClock wall;
+  TtlClock clock(&wall);
+  SlowHost host;
+  clock.Start(&host, /*read_only=*/false, nullptr);
+  std::atomic<bool> done{false};
+  std::thread reader([&] {
+    while (!done) clock.Now();
+  });
+  int unsaved = 0;
+  for (int i = 0; i < 300000; ++i) {
+    wall.now++;
+    clock.Now();  // may be granted a minute
+    wall.now++;
+    clock.Settle();
+    // Gives the reader the time to use what it was granted before.
+    for (int k = 0; k < 20; ++k) {
+      const uint32_t used = clock.Last();
+      if (used > host.saved) unsaved++;
+    }
+  }
+  done = true;
+  reader.join();
+  EXPECT_EQ(unsaved, 0);
   clock.Stop();
 }
 

@@ -516,8 +516,8 @@ const BlockedSkipList::Node* BlockedSkipList::CopyLocked(const Node* leaf, LeafC
     state = node->state.load(std::memory_order_relaxed);
   }
   const NodeLock lock(node, state);
-  // Nobody rewrites a leaf that is locked, so the copy is whole; if it were not, the walk would
-  // come to the leaf again.
+  // A locked leaf is not rewritten, so the copy is whole; if it were not, the walk would come to
+  // the leaf again.
   const bool whole = TryCopy(leaf, state, copy);
   return whole ? copy->next : leaf;
 }

@@ -537,8 +537,8 @@ bool MemTable::State::IsFull(size_t held) const {
   if (held + largest_block <= budget) [[likely]]
     return false;
   const size_t unused = arena.MemoryUsage() - arena.UsedBytes();
-  // What is used reaches the budget, because the current block is larger than what was left of it;
-  // or the current block is the last one that fits, and has at most an eighth of a block left.
+  // The used memory reaches the budget, because the current block is larger than what was left of
+  // it; or the current block is the last one that fits, and has at most an eighth of a block left.
   return held - unused >= budget || unused <= largest_block / 8;
 }
 

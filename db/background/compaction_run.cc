@@ -177,8 +177,8 @@ Status CompactionWork::PutOff(ColumnFamily* family, const CompactionPlan& plan) 
   return NoRoomFor(*family, plan);
 }
 
-// Dropped records become garbage with the present version. Files that this version lacks are deleted
-// as a whole.
+// Dropped records become garbage with the present version. Files that this version lacks are
+// deleted as a whole.
 void CompactionWork::NoteDroppedRecords(const ColumnFamily& family, CompactionResult* result) {
   const Version& version = *family.current();
   for (auto& [number, records] : result->dropped_records) {

@@ -413,8 +413,8 @@ LockRanges::Waiting::~Waiting() {
 void LockRanges::BlockersOf(TransactionID id, const FamilyRange& wanted, uint64_t ticket,
                             bool is_key, std::vector<TransactionID>* ids) {
   MutexLock lock(&mu_);
-  // Of ranges of one owner that follow each other only the first is reported: VisitHeld passes over
-  // subtrees that have the owner met last alone.
+  // Reports only the first of successive ranges of one owner: VisitHeld passes over subtrees that
+  // have no other owner than the one met last.
   TransactionID last = id;
   const auto skips = [&](const LockOwner& owner) { return owner.id() == id || owner.id() == last; };
   (void)VisitHeld(held_.root(), wanted.span(), skips, [&](const HeldRange* range) {

@@ -357,7 +357,7 @@ Status BlockTableBuilder::CloseDataBlock(const Slice* next) {
     held.assign(raw.data(), raw.size());
     held_bytes_ += raw_bytes;
   } else {
-    // The same bytes as `raw`, but writable: the trailer is written behind them.
+    // The first argument is `raw` again, but writable: the trailer is written behind it.
     VARVE_RETURN_IF_ERROR(WriteDataBlock(data_block_.trailer() - raw_bytes, raw.size()));
   }
   index_.AddSeparator(data_block_.last_key(), next);

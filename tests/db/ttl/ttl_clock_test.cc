@@ -81,7 +81,7 @@ TEST(TtlClock, StampsAreOfTheWallClockWhileATimeIsSaved) {
   clock.Stop();
 }
 
-// What readers use while the database is being closed is saved, too.
+// Times that readers use while the database is being closed are saved, too.
 TEST(TtlClock, NoTimeIsUsedBeyondTheSavedOneWhileItSettles) {
   SetClock wall;
   TtlClock clock(&wall);

@@ -38,9 +38,11 @@ TEST(ConvenienceTest, APrefixMayHaveItsLengthApart) {
     ASSERT_NE(made.prefix_extractor, nullptr) << c.text;
     EXPECT_EQ(made.prefix_extractor->AsString(), c.id);
   }
+  ConfigOptions strict;
+  strict.ignore_unsupported_options = false;
   ColumnFamilyOptions made;
   for (const char* const text : {"{id=rocksdb.FixedPrefix}", "{id=rocksdb.FixedPrefix;length=x}"}) {
-    EXPECT_FALSE(GetColumnFamilyOptionsFromString(ConfigOptions(), ColumnFamilyOptions(),
+    EXPECT_FALSE(GetColumnFamilyOptionsFromString(strict, ColumnFamilyOptions(),
                                                   std::string("prefix_extractor=") + text, &made)
                      .ok())
         << text;

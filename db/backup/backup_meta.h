@@ -18,7 +18,8 @@
 
 namespace varve {
 
-// Limit the sizes that are written and read, since the bytes of a list are not trusted.
+// Limit the sizes that are written and read, since the bytes of a list are not trusted. Callers of
+// the functions below check them.
 inline constexpr size_t kMaxAppMetadataBytes = 1 << 20;
 inline constexpr uint64_t kMaxMetaFileBytes = uint64_t{1} << 30;
 

@@ -22,7 +22,10 @@ namespace varve {
 class BlobCacheCharge {
  public:
   // Returns the charge of `values` to the block cache of `table`, or null if the options do not ask
-  // for it, there is no cache of values, or it is the block cache itself, or larger than that.
+  // for it, or if it is impossible: there is no cache of values, it is the block cache itself, or
+  // its capacity is larger than the block cache's. Validation refuses the impossible only where
+  // options_overrides names kBlobCache; where CacheUsageOptions::options asks for all roles,
+  // nothing is charged.
   static std::shared_ptr<BlobCacheCharge> Of(const std::shared_ptr<Cache>& values,
                                              const BlockBasedTableOptions& table);
 

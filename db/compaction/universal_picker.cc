@@ -312,8 +312,8 @@ class UniversalPlanner {
   }
 
   // Merges the first stretch of idle runs, from the newest on, that has at least min_merge_width
-  // and at most `most` runs, all before `end`. `ratio` is the percentage by which each next run may
-  // exceed those before it; without a ratio sizes do not matter.
+  // and at most `most` runs, or two if that is less, all before `end`. `ratio` is the percentage by
+  // which each next run may exceed those before it; without a ratio sizes do not matter.
   std::unique_ptr<CompactionPlan> MergeFirst(std::optional<unsigned> ratio, unsigned most,
                                              CompactionReason reason, size_t end = SIZE_MAX) {
     const size_t fewest = std::max(universal_options_.min_merge_width, 2u);

@@ -29,7 +29,8 @@ class MemTableFlusher {
   virtual bool AnythingDue() VARVE_REQUIRES(kDbMutex) = 0;
   // Switches what is full, and requests the flushes that follow. Must be called if AnythingFull or
   // AnythingDue is true. Requires that the caller keeps writers out (CommitPath::EnterExclusive).
-  // Releases the mutex while it begins a new log.
+  // Releases the mutex while it begins a new log. An error that it returns was already reported to
+  // the error handler.
   virtual Status SwitchFullMemTables() VARVE_REQUIRES(kDbMutex) = 0;
   // Requests flushes of families that stop writes with memtables not requested yet (they wait to be
   // merged with more, which will not come), and hands the requests to threads.
@@ -60,8 +61,9 @@ class CompactionScheduler {
   virtual void ScheduleAll() VARVE_REQUIRES(kDbMutex) = 0;
   // True if a compaction runs or waits.
   virtual bool Busy() const VARVE_REQUIRES(kDbMutex) = 0;
-  // True if a compaction runs, or will run by itself. Does not count calls that are waiting
-  // themselves, as before a flush.
+  // True if a compaction runs, or will run by itself. Does not count a manual call that runs no
+  // plan at present, for example while it waits for a flush, nor queued families while an error
+  // awaits Resume().
   virtual bool MayMakeRoom() const VARVE_REQUIRES(kDbMutex) = 0;
 };
 

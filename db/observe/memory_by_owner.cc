@@ -17,6 +17,7 @@
 #include "db/engine/context.h"
 #include "db/engine/db_state.h"
 #include "db/engine/output_options.h"
+#include "db/version/table_cache.h"
 #include "table/cache/clock_cache.h"
 #include "util/env/mapped_reads.h"
 #include "util/mem/warm_pages.h"
@@ -97,11 +98,9 @@ TableBytes SumTables(const DbContext& context, const DbState& state) VARVE_REQUI
   }
   // With a limit of open files, readers are in a separate cache instead of the metadata.
   if (context.limited_tables() == nullptr) return sum;
-  context.limited_tables()->ApplyToAllEntries(
-      [&sum](const Slice&, Cache::ObjectPtr reader, size_t, const Cache::CacheItemHelper*) {
-        sum.readers += static_cast<const TableReader*>(reader)->MemoryUsage();
-      },
-      Cache::ApplyToAllEntriesOptions());
+  TableCache::VisitLimited(
+      context.limited_tables().get(),
+      [&sum](uint64_t, const TableReader& reader) { sum.readers += reader.MemoryUsage(); });
   return sum;
 }
 

@@ -16,6 +16,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <unordered_set>
 #include <vector>
 
 #include "varve/cache.h"
@@ -100,20 +101,25 @@ uint64_t EstimateKeys(Engine&, ColumnFamily& f) VARVE_REQUIRES(kDbMutex) {
   return entries > 2 * deletions ? entries - 2 * deletions : 0;
 }
 
-// Sums the memory of the open readers, which are attached to the files, or in a cache if open files
-// are limited. A search that allows no read opens no table: a file without a reader counts nothing.
-uint64_t TableReaderBytes(Engine&, ColumnFamily& f) VARVE_REQUIRES(kDbMutex) {
-  ReadOptions options;
-  options.read_tier = kBlockCacheTier;
+// Sums the memory of the open readers, which are attached to the files, or in a cache of the whole
+// database if open files are limited.
+uint64_t TableReaderBytes(Engine& e, ColumnFamily& f) VARVE_REQUIRES(kDbMutex) {
+  Cache* const limited = e.context.limited_tables().get();
   uint64_t sum = 0;
+  std::unordered_set<uint64_t> in_cache;
   for (int level = 0; level < f.current()->num_levels(); level++) {
     for (const FileRef& file : f.current()->level(level).files()) {
-      TableRef table;
-      if (f.table_cache()->Find(file.get(), level, options, &table).ok()) {
-        sum += table->MemoryUsage();
+      if (const TableReader* reader = file->reader.load(std::memory_order_acquire)) {
+        sum += reader->MemoryUsage();
+      } else if (limited != nullptr) {
+        in_cache.insert(file->number);
       }
     }
   }
+  if (in_cache.empty()) return sum;
+  TableCache::VisitLimited(limited, [&](uint64_t number, const TableReader& reader) {
+    if (in_cache.contains(number)) sum += reader.MemoryUsage();
+  });
   return sum;
 }
 

@@ -108,8 +108,9 @@ Status PessimisticTransactionDB::AdoptPrepared(DB* db, TransactionHost* host,
       of_txn.lock_timeout = 0;
       txn->Begin(WriteOptions(), of_txn, options.transaction_lock_timeout);
       PreparedTransaction* const prepared = claimed.back();
-      claimed.pop_back();
       const std::string name = ShownName(prepared->name);
+      // From here on the transaction has the claim: if Adopt fails, its destructor gives it up.
+      claimed.pop_back();
       const Status adopted = txn->Adopt(prepared);
       if (!adopted.ok()) {
         return Status::CopyAppendMessage(

@@ -16,6 +16,8 @@ class ReaderKey {
  public:
   explicit ReaderKey(uint64_t file_number) { EncodeFixed64(bytes_ + 8, file_number); }
   Slice slice() const { return Slice(bytes_, sizeof(bytes_)); }
+  // Returns the number of the file whose reader has this key.
+  static uint64_t NumberIn(const Slice& key) { return DecodeFixed64(key.data() + 8); }
 
  private:
   char bytes_[16] = {};

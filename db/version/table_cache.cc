@@ -98,6 +98,17 @@ std::string TableCache::FileName(const FileMetaData& file) const {
   return options_.paths->FileName(file);
 }
 
+void TableCache::VisitLimited(Cache* limited,
+                              const std::function<void(uint64_t, const TableReader&)>& visit) {
+  limited->ApplyToAllEntries(
+      [&visit](const Slice& key, Cache::ObjectPtr reader, size_t,
+               const Cache::CacheItemHelper* helper) {
+        if (helper != &kReaderHelper) return;
+        visit(ReaderKey::NumberIn(key), *static_cast<const TableReader*>(reader));
+      },
+      Cache::ApplyToAllEntriesOptions());
+}
+
 void TableCache::Evict(Cache* limited, uint64_t file_number) {
   limited->Erase(ReaderKey(file_number).slice());
 }

@@ -121,6 +121,11 @@ class TableCache {
   // yet. Best effort.
   void Adopt(FileMetaData* file, std::unique_ptr<TableReader> reader);
 
+  // Calls `visit` with the file number and the reader of each table that `limited` has. The cache
+  // may also have readers of blob files, which are left out. No I/O; `visit` must not use the
+  // cache.
+  static void VisitLimited(Cache* limited,
+                           const std::function<void(uint64_t, const TableReader&)>& visit);
   // Drops an obsolete file's reader from the limited cache.
   void Evict(uint64_t file_number) {
     if (options_.limited != nullptr) Evict(options_.limited.get(), file_number);

@@ -37,8 +37,9 @@ class BatchReader {
  public:
   // Reads from the header on. Bytes shorter than a header give an error at the first Next.
   explicit BatchReader(const Slice& rep);
-  // Begins with the record at `offset`. The header is not read: sequence() and count() are 0, so
-  // the end of the records gives Corruption for a wrong count, which the caller must ignore.
+  // Begins with the record at `offset`. The header is not read: sequence() and count() are 0. The
+  // caller must not call Next once offset() is the size of the batch, because the count would then
+  // be found wrong, which is Corruption.
   BatchReader(const Slice& rep, size_t offset)
       : input_(rep.data() + offset, rep.size() - offset), begin_(rep.data()) {}
   // Returns false at the end or at damage; status() tells which.
@@ -50,6 +51,7 @@ class BatchReader {
   // Returns the number of records read that use a sequence number.
   uint32_t counted_so_far() const { return seen_; }
   // Returns the offset in the batch where the next record begins; the batch's size after the last.
+  // Must not be called after damage.
   size_t offset() const { return static_cast<size_t>(input_.data() - begin_); }
 
  private:

@@ -31,8 +31,10 @@ struct ChangeStreamOptions {
   // returned after a later sync of the log.
   bool durable_only = false;
 
-  // Limits of a new position: of the bytes of logs retained only for it, and of the seconds without
-  // an Acknowledge while any are. When one is exceeded, the position expires. 0: no limit.
+  // Limits of a new position. max_retained_bytes: of the logs that are retained only for it.
+  // max_idle_seconds: of the time since the position last moved; it is checked only while logs are
+  // retained only for it, but counts in full. When one is exceeded, the position expires. 0: no
+  // limit.
   uint64_t max_retained_bytes = uint64_t{8} << 30;
   uint64_t max_idle_seconds = 0;
 };

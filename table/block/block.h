@@ -119,15 +119,18 @@ class Block {
   [[nodiscard]] const EntryIndex& index() const { return index_; }
   // True if the bytes still match their checksum; always true for a block without a checksum.
   [[nodiscard]] bool IsWhole() const;
-  // Makes the index of a block that is read again, unless that was done or another thread does it.
-  // The first read makes none, as most blocks that pass through a small cache are read once.
+  // Makes the index, unless that was done or another thread does it. Must be called when a block is
+  // found in the cache, not when it is read from the file: most blocks that pass through a small
+  // cache are read once.
   void WantIndex() const {
     if (index_.awaited()) [[unlikely]]
       MakeIndex();
   }
 
-  // Calls part(at, data, n) for the pieces of the first `bytes` bytes of the key of index entry
-  // `i`, the last piece first; entries share pieces with earlier ones, and all with the first.
+  // Visits the first `bytes` bytes of the key of index entry `i`. They lie in pieces, in the entry
+  // and in earlier ones whose prefixes it shares. Calls part(at, data, n) for each: the n bytes at
+  // `data` are the key's from `at` on. The last piece comes first, and the prefix that all keys
+  // have, in the first entry, last.
   // Returns false, without the rest, if there is damage or part() returns false.
   template <typename Part>
   bool VisitKeyStart(uint32_t i, size_t bytes, Part part) const {

@@ -49,11 +49,14 @@ class PlainTableOpener {
   // MapRows were called.
   Status TakeRows();
   void AddToIndex(const PlainRowCursor& row, const std::string& key);
-  // Keeps the hash of a row's key, unless the row is another version of the last row's key.
+  // Keeps the hash of a row's key, unless the row is another version of the last row's key. Clears
+  // maps_keys_ once the map would be too large.
   void AddHash(const PlainRowCursor& row, const Slice& last);
+  // Returns the largest size of the map of keys: a share of the file.
+  [[nodiscard]] uint64_t MapBytesMost() const;
   // True if rows can be read from any offset, and keys are equal only if their bytes are.
   [[nodiscard]] bool CanMapKeys() const;
-  // Builds the map of keys from the hashes, if it is wanted and takes a share of the file at most.
+  // Builds the map of keys from the hashes, if maps_keys_ is still set.
   void MapKeys();
   // Builds the filter from the hashes, if it is wanted and the map of keys does not replace it.
   void MakeFilter();
@@ -202,7 +205,19 @@ void PlainTableOpener::AddHash(const PlainRowCursor& row, const Slice& last) {
   const bool alike = !hashes_.empty() && hashes_.back() == hash;
   if (alike && ExtractUserKey(last) == row.user_key()) return;
   hashes_.push_back(hash);
-  if (maps_keys_) first_rows_.push_back(static_cast<uint32_t>(row.row_offset()));
+  if (!maps_keys_) return;
+  first_rows_.push_back(static_cast<uint32_t>(row.row_offset()));
+  if (PlainKeyMap::BytesFor(hashes_.size()) <= MapBytesMost()) return;
+  // The map of even more keys would be refused as well, so nothing is collected for it any more.
+  maps_keys_ = false;
+  PlainKeyMap::Offsets().swap(first_rows_);
+  if (!parts_->filters) FilterHashes().swap(hashes_);
+}
+
+// Tiny rows are found by the index, as the map would take as much memory as they do.
+uint64_t PlainTableOpener::MapBytesMost() const {
+  constexpr uint64_t kFreeBytes = 64 * 1024;
+  return kFreeBytes + parts_->data_end / 2;
 }
 
 // Reads the whole table once. The time of opening is linear in its size; in exchange no later read
@@ -239,12 +254,8 @@ Status PlainTableOpener::TakeRows() {
   return Status::OK();
 }
 
-// Tiny rows are found by the index, as the map would take as much memory as they do.
 void PlainTableOpener::MapKeys() {
-  constexpr uint64_t kFreeBytes = 64 * 1024;
-  const uint64_t bytes = PlainKeyMap::BytesFor(hashes_.size());
-  if (!maps_keys_ || bytes > kFreeBytes + parts_->data_end / 2) return;
-  parts_->keys.Build(hashes_, first_rows_);
+  if (maps_keys_) parts_->keys.Build(hashes_, first_rows_);
 }
 
 void PlainTableOpener::MakeFilter() {

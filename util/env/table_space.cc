@@ -209,7 +209,11 @@ IOStatus TableSpace::Delete(const std::string& path) {
     if (s.ok()) Count(FILES_DELETED_IMMEDIATELY);
   }
   MutexLock lock(&mu_);
-  if (files_.erase(path) > 0) total_ -= bytes;
+  const auto tracked = files_.find(path);
+  if (tracked != files_.end()) {
+    total_ -= tracked->second;  // Add may have recorded another size meanwhile.
+    files_.erase(tracked);
+  }
   return s;
 }
 

@@ -4,8 +4,9 @@
 // JsonEvent builds one line of JSON for the info log, such as
 //   {"time_micros": 1700000000000000, "job": 3, "event": "flush_started", "num_entries": 17}
 //
-// Not thread-safe. Strings may hold any bytes: quotes, backslashes, control bytes and bytes that
-// are not UTF-8 text are escaped, so that an event is always one line and always parses.
+// Not thread-safe. Strings may hold any bytes: quotes, backslashes and all bytes that are not
+// printable ASCII are escaped, each byte of UTF-8 text by itself (as the code point of the same
+// number), so that an event is always one line and always parses.
 
 #include <concepts>
 #include <cstdint>

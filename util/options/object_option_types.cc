@@ -120,16 +120,16 @@ Status ParseComparator(const ConfigOptions& config, std::string_view text, void*
 }
 
 // Completes the id of a braced form such as {id=rocksdb.FixedPrefix;length=8}, which has the length
-// of the prefix apart. An id with its length, such as rocksdb.FixedPrefix.8, stays as it is.
+// of the prefix apart. Other ids stay as they are: those with a length, such as
+// rocksdb.FixedPrefix.8, and those of a program's own classes.
 Status AppendPrefixLength(std::string_view text, std::string* id) {
-  if (!id->ends_with("FixedPrefix") && !id->ends_with("CappedPrefix")) return Status::OK();
+  constexpr std::string_view kMaker = "rocksdb.";
+  std::string whole = id->starts_with(kMaker) ? *id : std::string(kMaker) + *id;
+  if (whole != "rocksdb.FixedPrefix" && whole != "rocksdb.CappedPrefix") return Status::OK();
   OptionPairs pairs;
   VARVE_RETURN_IF_ERROR(SplitOptionText(text, &pairs));
   const auto length = std::ranges::find(pairs, "length", &OptionPairs::value_type::first);
-  if (length == pairs.end()) return Status::OK();
-  constexpr std::string_view kMaker = "rocksdb.";
-  if (!id->starts_with(kMaker)) id->insert(0, kMaker);
-  *id += "." + std::string(length->second);
+  if (length != pairs.end()) *id = std::move(whole) + "." + length->second;
   return Status::OK();
 }
 

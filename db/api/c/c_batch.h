@@ -20,7 +20,9 @@ struct OwnedIndexedBatch {
   std::shared_ptr<const varve::Comparator> comparator;  // Used by `rep`.
 };
 
-// Allocated by malloc, as programs free the handle of a transaction's batch, which owns the rest.
+// The handle of an indexed batch: its own (`owned` is set, and has what `rep` and `failure` refer
+// to), or a view of a transaction's batch (`owned` is null, and the transaction must outlive the
+// handle). Allocated by malloc, because programs release a view by rocksdb_free.
 struct rocksdb_writebatch_wi_t {
   varve::WriteBatchWithIndex& rep;
   varve::c::BatchFailure& failure;
@@ -29,7 +31,8 @@ struct rocksdb_writebatch_wi_t {
 
 namespace varve::c {
 
-// Returns null if memory is out.
+// Takes ownership of `owned`, which is null for a view. Returns null if there is no memory; `owned`
+// is then still the caller's.
 rocksdb_writebatch_wi_t* NewIndexedBatchHandle(WriteBatchWithIndex* batch, BatchFailure* failure,
                                                OwnedIndexedBatch* owned) noexcept;
 

@@ -54,7 +54,8 @@ FlushRunner::FlushRunner(const Parts& parts)
 // If anything fails after PickAll, counts are restored and memtables are unpicked before anything
 // else that may fail. The steps after that are for a job whose tables are installed: they free
 // memory, notify listeners, delete obsolete files, and open the new tables, in the order in which
-// others wait for them.
+// others wait for them. Callers may wait for the job whichever thread runs it
+// (FlushWork::FlushNow), so they are woken here.
 Status FlushRunner::Run(const FlushJob& job, Extent extent) {
   const ActiveWork active(ActiveWork::kFlush, &lifecycle_, "a flush");
   std::vector<FamilyFlush> flushes;
@@ -83,7 +84,10 @@ Status FlushRunner::Run(const FlushJob& job, Extent extent) {
   }
   order_changed_.SignalAll();
   // A later job or error recovery picks the memtables again.
-  if (!in_force) return s;
+  if (!in_force) {
+    state_.work.SignalAll();
+    return s;
+  }
   for (FamilyFlush& flush : flushes) compaction_->Schedule(flush.family.get());
   RemoveOutputs(flushes);
   stalls_.Tell();
@@ -104,6 +108,7 @@ Status FlushRunner::Run(const FlushJob& job, Extent extent) {
       OpenNewTables(&state_.mu, flush.family.get(), {flush.result.file});
     }
   }
+  state_.work.SignalAll();
   return s;
 }
 

@@ -187,6 +187,7 @@ class Restoration {
       uint64_t number = 0;
       FileType type = kTempFile;
       if (ParseFileName(entry, &number, &type)) {
+        if (entry == ExchangeTempName()) continue;  // an interrupted restore has left it
         if (VARVE_CANARY(kKeepSyncedMarks) && entry == kSyncedMarksBaseName) continue;
         if (IsReplaced(type)) present_[entry] = type;
         continue;

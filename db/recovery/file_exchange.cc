@@ -36,8 +36,7 @@ std::string LeavingFolder(const std::string& directory) {
 // new contents despite an error, and leaves it otherwise.
 Status WriteCurrent(FileSystem* fs, const std::string& db_name, const std::string& text,
                     bool* in_doubt = nullptr) {
-  const std::string temp = TempFileName("", kCurrentTempNumber).substr(1);  // without the slash
-  return WriteFileDurably(fs, db_name, temp, kCurrentName, text, nullptr, in_doubt);
+  return WriteFileDurably(fs, db_name, ExchangeTempName(), kCurrentName, text, nullptr, in_doubt);
 }
 
 // Reads the file, or sets *text to "" if it is missing.
@@ -154,6 +153,10 @@ Status Exchange(FileSystem* fs, const std::vector<ExchangedFiles>& places,
 }
 
 }  // namespace
+
+std::string ExchangeTempName() {
+  return TempFileName("", kCurrentTempNumber).substr(1);  // without the slash
+}
 
 std::string IncomingFolder(const std::string& directory) {
   return RestoreFolder(directory) + "/new";

@@ -27,7 +27,11 @@ inline constexpr char kRestoreFolder[] = "restore.tmp";
 // Returns the folder for the new files of a directory.
 std::string IncomingFolder(const std::string& directory);
 
-// Names of files in one directory. CURRENT is in neither list.
+// Returns the name of the temporary file of CURRENT. A crash may leave it in the database's
+// directory. ExchangeFiles writes it anew, so it must not be among the leaving files.
+std::string ExchangeTempName();
+
+// Names of files in one directory. CURRENT is in neither list, nor is ExchangeTempName().
 struct ExchangedFiles {
   std::string directory;
   std::vector<std::string> leaving;

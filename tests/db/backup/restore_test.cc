@@ -89,6 +89,17 @@ TEST_F(RestoreTest, ReplacesADatabase) {
   EXPECT_EQ(Content(), kNew);
 }
 
+// A restore that was killed while it wrote CURRENT leaves the temporary file of that.
+TEST_F(RestoreTest, AnInterruptedRestoreDoesNotStopTheNext) {
+  MakeBackupAndGoOn();
+  ASSERT_TRUE(Close().ok());
+  WriteFile("/db/" + ExchangeTempName(), "MANIFEST-");
+  const IOStatus s = Restore();
+  ASSERT_TRUE(s.ok()) << s.ToString();
+  EXPECT_FALSE(Exists("/db/" + ExchangeTempName()));
+  EXPECT_EQ(Content(), kNew);
+}
+
 TEST_F(RestoreTest, OneDirectoryMayHaveTwoNames) {
   MakeBackupAndGoOn();
   ASSERT_TRUE(Close().ok());

@@ -359,9 +359,11 @@ struct VARVE_EXPORT AdvancedColumnFamilyOptions {
   //  - where values were dropped before the last opening;
   //  - in files that RocksDB has opened or a repair has found since.
   // A failure only leaves the bytes where they are: see the LOG, and the properties
-  // varve.blob-hole-bytes and varve.blob-hole-errors. Do not set it if secondary instances read the
-  // database, which may need values longer than the primary knows. A backup copies a file anew that
-  // has got holes, and a repair that finds no MANIFEST may miss damage in files with holes.
+  // varve.blob-hole-bytes and varve.blob-hole-errors. Do not set it if other processes read the
+  // database (secondaries, followers, read-only openings, and checkpoints or backups that these
+  // make): they may need values longer than this one knows. A backup copies a file anew that has got
+  // holes. Checks of whole files take zeroed blocks for holes as far as the file's garbage is
+  // counted, so that they may miss damage of that form; a repair without MANIFEST knows no counts.
   bool punch_holes_in_blob_files = false;
   // The level from which on compactions put values into blob files; a flush writes to level 0.
   int blob_file_starting_level = 0;

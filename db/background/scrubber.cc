@@ -92,8 +92,6 @@ struct Scrubber::Target {
   std::weak_ptr<ColumnFamily> family;
   std::weak_ptr<FileMetaData> file;
   int level = 0;
-  std::weak_ptr<const BlobFile> blobs;  // Owns a reference to `file`; set for blob files only.
-  uint64_t most_in_holes = 0;           // Bytes of a blob file's records that may be punched.
 };
 
 std::vector<Scrubber::Target> Scrubber::ListTargets() {
@@ -106,16 +104,12 @@ std::vector<Scrubber::Target> Scrubber::ListTargets() {
       wanted += version->TotalBytes();
       for (int level = 0; level < version->num_levels(); level++) {
         for (const FileRef& file : version->level(level).files()) {
-          targets.push_back({family, file, level, {}, 0});
+          targets.push_back({family, file, level});
         }
       }
       for (const BlobFileState& file : version->blob_files()) {
         wanted += file.FileSize();
-        // No version is held, so that later garbage may be punched before the file is read.
-        const bool may_have_holes =
-            file.blobs->facts().referred_once || family->options()->punch_holes_in_blob_files;
-        targets.push_back(
-            {family, file.blobs->file(), 0, file.blobs, may_have_holes ? file.bytes() : 0});
+        targets.push_back({family, file.blobs->file(), 0});
       }
     }
   }
@@ -130,12 +124,14 @@ std::vector<Scrubber::Target> Scrubber::ListTargets() {
 bool Scrubber::VerifyTarget(const Target& target) {
   const std::shared_ptr<ColumnFamily> family = target.family.lock();
   const FileRef file = target.file.lock();
-  const std::shared_ptr<const BlobFile> blobs = target.blobs.lock();
   if (family == nullptr || file == nullptr) return false;
   if (file->kind == DataFileKind::kTable) {
     Note(*family, *file, ReadTable(family.get(), file.get(), target.level));
-  } else if (blobs != nullptr) {
-    Note(*family, *file, ReadBlobFile(family.get(), *blobs, target.most_in_holes));
+  } else {
+    BlobFileState state;
+    VersionRef version;
+    FindBlobFile(*family, file->number, &state, &version);
+    if (state.blobs != nullptr) Note(*family, *file, ReadBlobFile(family.get(), state));
   }
   return file->obsolete.load(std::memory_order_acquire) || family->dropped();
 }
@@ -184,14 +180,25 @@ Status Scrubber::ReadTable(ColumnFamily* family, FileMetaData* file, int level) 
   return table->VerifyChecksum(options, [this](uint64_t bytes) { return Pace(bytes); });
 }
 
-// The reader is owned by the cache of open files or by `file`, which the caller holds.
-Status Scrubber::ReadBlobFile(ColumnFamily* family, const BlobFile& file, uint64_t most_in_holes) {
+// A file into which no holes will be punched needs no version: those that it has lie in what any
+// later one counts as well.
+void Scrubber::FindBlobFile(const ColumnFamily& family, uint64_t number, BlobFileState* state,
+                            VersionRef* version) {
+  DbLock lock(&with_.state.mu);
+  const BlobFileState* const found = family.current()->blob_files().Find(number);
+  if (found == nullptr) return;
+  *state = *found;
+  if (found->blobs->facts().referred_once) *version = family.current();
+}
+
+// The reader is owned by the cache of open files or by the file, which the caller holds.
+Status Scrubber::ReadBlobFile(ColumnFamily* family, const BlobFileState& file) {
   const ReadOptions options;
   BlobReaderPin reader;
-  const Status s = family->table_cache()->blobs().Pin(options, file, &reader);
+  const Status s = family->table_cache()->blobs().Pin(options, *file.blobs, &reader);
   if (!s.ok()) return s;
-  return reader->VerifyChecksums(
-      options, [this](uint64_t bytes) { return Pace(bytes); }, most_in_holes);
+  return reader->VerifyChecksums(options, [this](uint64_t bytes) { return Pace(bytes); },
+                                 {file.garbage_count, file.garbage_bytes});
 }
 
 // Damage is reported to listeners and stored in progress_; any other error is only counted and

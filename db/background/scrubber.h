@@ -12,7 +12,8 @@
 //
 // So damage is found before the block is needed, while a replica or a backup may still have it. A
 // pass may take days, so it pins no version: files that are compacted meanwhile are deleted as
-// usual, and skipped.
+// usual, and skipped. But while a blob file is read into which holes may be punched, the version is
+// held that counts its garbage, so that no more than that is missing.
 //
 // If a file becomes obsolete while it is read, the scrubber may release the last reference, and
 // then requests a purge.
@@ -81,12 +82,16 @@ class Scrubber {
   std::vector<Target> ListTargets();
   // Verifies the current files, at the rate in the options.
   void RunPass();
-  // Verifies one file. Returns true if it may have become obsolete meanwhile, so that a purge is
-  // needed.
+  // Verifies one file, unless it is gone. Returns true if it may have become obsolete meanwhile, so
+  // that a purge is needed.
   bool VerifyTarget(const Target& target);
+  // Sets *state to the blob file's in the present version, and *version to that if later ones may
+  // punch holes into the file. Leaves both if the version does not have the file any more.
+  void FindBlobFile(const ColumnFamily& family, uint64_t number, BlobFileState* state,
+                    VersionRef* version) VARVE_EXCLUDES(kDbMutex);
   // Read all blocks of a table, or all records of a blob file, and return the first error.
   Status ReadTable(ColumnFamily* family, FileMetaData* file, int level);
-  Status ReadBlobFile(ColumnFamily* family, const BlobFile& file, uint64_t most_in_holes);
+  Status ReadBlobFile(ColumnFamily* family, const BlobFileState& file);
   // Counts the outcome of reading a file, and reports damage.
   void Note(const ColumnFamily& family, const FileMetaData& file, const Status& s);
   // Waits until the rate allows the `bytes` that were read. Returns ShutdownInProgress if the

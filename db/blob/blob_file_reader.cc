@@ -402,76 +402,120 @@ Status BlobFileReader::VerifyRecord(uint64_t offset, FilePrefetcher* prefetcher,
   return Status::OK();
 }
 
-// A hole begins at the first border of blocks in a run of garbage (BlobHoles), so it reaches over
-// the next border behind the beginning of any record of which it takes bytes. Or it ends at that
-// border: then it has taken the beginning of the record, whose lengths are never all zero.
-Status BlobFileReader::FindZeros(uint64_t offset, FilePrefetcher* prefetcher, const IOOptions& io,
-                                 uint64_t* end) const {
-  const uint64_t end_of_records = file_size_ - BlobFileFooter::kBytes;
-  const auto all_zero = [&](uint64_t at, size_t n, bool* zero) -> Status {
-    std::array<char, kHoleBlock> buffer;
-    Slice bytes;
-    VARVE_RETURN_IF_ERROR(
-        prefetcher->Read(*file_, at, n, end_of_records, &bytes, buffer.data(), io));
-    *zero = std::ranges::all_of(std::string_view(bytes.data(), bytes.size()),
-                                [](char c) { return c == 0; });
-    return Status::OK();
-  };
-  *end = offset;
-  uint64_t border = (offset + kHoleBlock - 1) / kHoleBlock * kHoleBlock;
-  bool zero = true;
-  if (border > offset && border <= end_of_records) {
-    const auto n = static_cast<size_t>(std::min<uint64_t>(border - offset, 2 * sizeof(uint64_t)));
-    VARVE_RETURN_IF_ERROR(all_zero(offset, n, &zero));
-    if (zero) *end = border;
-  }
-  for (; border < end_of_records && end_of_records - border >= kHoleBlock; border += kHoleBlock) {
-    VARVE_RETURN_IF_ERROR(all_zero(border, kHoleBlock, &zero));
-    if (!zero) break;
-    *end = border + kHoleBlock;
-  }
-  return Status::OK();
-}
-
-// A hole does not begin before the next border. So a header before it is sound, and its record
-// reaches over the border; anything else is damage.
-Status BlobFileReader::MayReachHole(uint64_t offset, FilePrefetcher* prefetcher,
-                                    const IOOptions& io, bool* may) const {
-  *may = true;
-  const uint64_t border = (offset + kHoleBlock - 1) / kHoleBlock * kHoleBlock;
-  if (border - offset < BlobRecordHeader::kBytes) return Status::OK();
-  BlobRecordHeader header;
-  const Status s = VerifyHeader(offset, prefetcher, io, &header);
-  if (!s.ok() && !s.IsCorruption()) return s;
-  const uint64_t before_border = border - offset - BlobRecordHeader::kBytes;
-  *may = s.ok() && header.key_bytes + header.value_bytes > before_border;
-  return Status::OK();
-}
-
-// The garbage ends before the next block does, since that block would be a part of the hole. The
-// next record is found by its header alone, so that damage of the rest is not taken for garbage;
-// where the header itself is damaged it is. A value in the last part of the garbage may hold a
-// record of another blob file, which would be taken for one of this file: the check then fails
-// behind it, although nothing is damaged.
-Status BlobFileReader::SkipHole(uint64_t offset, const IOOptions& io, uint64_t* next) const {
-  *next = offset;
+struct BlobFileReader::Search {
+  IOOptions io;
+  const PaceReads& pace;
   // The bytes that were read ahead for the check may be older than the hole.
   FilePrefetcher prefetcher = FilePrefetcher::Fixed(FilePrefetcher::kLargestReadahead);
+};
+
+Status BlobFileReader::AllZero(uint64_t at, uint64_t n, Search* search, bool* zero) const {
+  std::array<char, kHoleBlock> buffer;
+  VARVE_ASSERT(n <= buffer.size());
+  Slice bytes;
+  VARVE_RETURN_IF_ERROR(search->prefetcher.Read(*file_, at, static_cast<size_t>(n),
+                                                file_size_ - BlobFileFooter::kBytes, &bytes,
+                                                buffer.data(), search->io));
+  *zero = std::ranges::all_of(std::string_view(bytes.data(), bytes.size()),
+                              [](char c) { return c == 0; });
+  return Status::OK();
+}
+
+// A record with a sound header may have a hole from any border of blocks in it on: a run of garbage
+// is punched from its first border on, but what is left of a hole after a failure begins anywhere.
+// A header that is not sound lies on the border at which a hole begins, or is a part of a hole:
+// the record before it then ends with zeros of its own.
+Status BlobFileReader::FindZeros(uint64_t offset, Search* search, uint64_t* end) const {
   const uint64_t end_of_records = file_size_ - BlobFileFooter::kBytes;
-  if (end_of_records - offset < BlobRecordHeader::kBytes) return Status::OK();
-  bool may_reach = false;
-  VARVE_RETURN_IF_ERROR(MayReachHole(offset, &prefetcher, io, &may_reach));
-  if (!may_reach) return Status::OK();
-  uint64_t end_of_zeros = 0;
-  VARVE_RETURN_IF_ERROR(FindZeros(offset, &prefetcher, io, &end_of_zeros));
-  if (end_of_zeros == offset) return Status::OK();
-  // The lengths of the next record begin with zeros if the key's is a multiple of 256.
-  const uint64_t first = std::max(offset + 1, end_of_zeros - sizeof(uint64_t));
-  const uint64_t last = std::min(end_of_zeros + kHoleBlock, end_of_records);
-  for (uint64_t at = first; at <= last; ++at) {
+  *end = offset;
+  uint64_t border = (offset + kHoleBlock - 1) / kHoleBlock * kHoleBlock;
+  if (border > end_of_records) return Status::OK();
+  BlobRecordHeader header;
+  const Status s = VerifyHeader(offset, &search->prefetcher, search->io, &header);
+  if (!s.ok() && !s.IsCorruption()) return s;
+  bool zero = false;
+  uint64_t end_of_record = border + 1;
+  if (s.ok()) {
+    end_of_record = offset + BlobRecordHeader::kBytes + header.key_bytes + header.value_bytes;
+  } else if (border > offset) {
+    VARVE_RETURN_IF_ERROR(AllZero(offset, border - offset, search, &zero));
+    if (zero) *end = border;
+    if (zero || border - offset >= BlobRecordHeader::kBytes) return Status::OK();
+  }
+  for (; border < end_of_record && end_of_records - border >= kHoleBlock; border += kHoleBlock) {
+    VARVE_RETURN_IF_ERROR(AllZero(border, kHoleBlock, search, &zero));
+    if (zero) {
+      *end = border + kHoleBlock;
+      break;
+    }
+  }
+  return Status::OK();
+}
+
+// Behind a hole the garbage usually ends before the next block does, since that block would be a
+// part of the hole. But neighbours whose holes were punched apart, before and after an opening,
+// have a block between these, and the second hole may take the header of its record; and a hole
+// that a failure has cut short leaves garbage behind. So the search goes on, over further zeros, as
+// far as garbage may reach. It finds a record by its header alone, so that damage of the rest is
+// not taken for garbage; where the header itself is damaged it is.
+Status BlobFileReader::SkipHole(uint64_t offset, uint64_t most, Search* search, Hole* hole) const {
+  hole->bytes = 0;
+  const uint64_t end_of_records = file_size_ - BlobFileFooter::kBytes;
+  if (most == 0 || end_of_records - offset < BlobRecordHeader::kBytes) return Status::OK();
+  uint64_t zeros = 0;
+  VARVE_RETURN_IF_ERROR(FindZeros(offset, search, &zeros));
+  if (zeros == offset) return Status::OK();
+  // The lengths of a record may begin with zeros: those of the key are, if it is empty.
+  const auto behind = [&] { return std::max(offset + 1, zeros - 2 * sizeof(uint64_t)); };
+  const uint64_t last = offset + std::min(most, end_of_records - offset);
+  for (uint64_t at = behind(); at <= last; ++at) {
+    if (at % kHoleBlock == 0 && at >= zeros) {
+      if (search->pace) VARVE_RETURN_IF_ERROR(search->pace(kHoleBlock));
+      bool zero = false;
+      if (end_of_records - at >= kHoleBlock) {
+        VARVE_RETURN_IF_ERROR(AllZero(at, kHoleBlock, search, &zero));
+      }
+      if (zero) {
+        zeros = at + kHoleBlock;
+        at = behind() - 1;
+        continue;
+      }
+    }
     BlobRecordHeader header;
-    const Status s =
-        at == end_of_records ? Status::OK() : VerifyHeader(at, &prefetcher, io, &header);
+    const Status s = at == end_of_records
+                         ? Status::OK()
+                         : VerifyHeader(at, &search->prefetcher, search->io, &header);
+    if (!s.ok() && !s.IsCorruption()) return s;
+    if (s.ok()) {
+      hole->next = at;
+      hole->window = zeros + kHoleBlock;
+      hole->bytes = at - offset;
+      break;
+    }
+  }
+  return Status::OK();
+}
+
+// A value that was cut by the hole may hold records of another blob file in its last part, the last
+// of them perhaps cut as well. That reaches over the next record of this file; a record of this
+// file that is damaged does not.
+Status BlobFileReader::SearchOn(uint64_t offset, const Hole& hole, Search* search,
+                                uint64_t* next) const {
+  *next = offset;
+  const uint64_t end_of_records = file_size_ - BlobFileFooter::kBytes;
+  uint64_t last = std::min(hole.window, end_of_records);
+  BlobRecordHeader header;
+  const Status found = VerifyHeader(offset, &search->prefetcher, search->io, &header);
+  if (!found.ok() && !found.IsCorruption()) return found;
+  if (found.ok()) {
+    const uint64_t bytes = BlobRecordHeader::kBytes + header.key_bytes + header.value_bytes;
+    last = std::min(last, offset + bytes - 1);
+  }
+  for (uint64_t at = offset + 1; at <= last; ++at) {
+    uint64_t bytes = 0;
+    const Status s = at == end_of_records
+                         ? Status::OK()
+                         : VerifyRecord(at, &search->prefetcher, search->io, &bytes);
     if (!s.ok() && !s.IsCorruption()) return s;
     if (s.ok()) {
       *next = at;
@@ -481,16 +525,37 @@ Status BlobFileReader::SkipHole(uint64_t offset, const IOOptions& io, uint64_t* 
   return Status::OK();
 }
 
+// If there is no hole at `offset`, the records since the last one may have lain in a value, and
+// then belong to that hole.
+Status BlobFileReader::PassHole(uint64_t offset, uint64_t most, const IOOptions& io,
+                                const PaceReads& pace, uint64_t* count, Hole* hole) const {
+  Search search{io, pace};
+  Hole found;
+  VARVE_RETURN_IF_ERROR(SkipHole(offset, most, &search, &found));
+  if (found.bytes == 0) {
+    if (offset >= hole->window) return Status::OK();
+    uint64_t next = 0;
+    VARVE_RETURN_IF_ERROR(SearchOn(offset, *hole, &search, &next));
+    if (next == offset) return Status::OK();
+    found = {.next = next, .window = hole->window, .records = 0, .bytes = next - hole->next};
+    *count = hole->records;
+  }
+  found.records = *count;
+  *hole = found;
+  return Status::OK();
+}
+
 // Finds the next record by the lengths in the current one, which a checksum covers, or behind a
 // hole. A deadline applies to each record, as the whole may take long.
 Status BlobFileReader::VerifyChecksums(const ReadOptions& options, const PaceReads& pace,
-                                       uint64_t most_in_holes) const {
+                                       const HoleBudget& most) const {
   FilePrefetcher prefetcher =
       FilePrefetcher::Fixed(std::max(options.readahead_size, FilePrefetcher::kLargestReadahead));
   IOOptions io = BlobReadingOptions(options);
   const uint64_t end = file_size_ - BlobFileFooter::kBytes;
   uint64_t count = 0;
   uint64_t in_holes = 0;
+  Hole hole;  // the last one
   for (uint64_t offset = BlobFileHeader::kBytes; offset < end;) {
     if (options.deadline.count() != 0) {
       VARVE_RETURN_IF_ERROR(file_->LimitTime(options.deadline, &io));
@@ -499,19 +564,23 @@ Status BlobFileReader::VerifyChecksums(const ReadOptions& options, const PaceRea
     const Status s = VerifyRecord(offset, &prefetcher, io, &bytes);
     if (s.ok()) {
       ++count;
-    } else {
-      if (!s.IsCorruption() || in_holes >= most_in_holes) return s;
-      uint64_t next = 0;
-      VARVE_RETURN_IF_ERROR(SkipHole(offset, io, &next));
-      bytes = next - offset;
-      in_holes += bytes;
-      if (bytes == 0 || in_holes > most_in_holes) return s;
+      offset += bytes;
+      if (pace) VARVE_RETURN_IF_ERROR(pace(bytes));
+      continue;
     }
-    if (pace) VARVE_RETURN_IF_ERROR(pace(bytes));
-    offset += bytes;
+    if (!s.IsCorruption() || in_holes >= most.bytes) return s;
+    VARVE_RETURN_IF_ERROR(PassHole(offset, most.bytes - in_holes, io, pace, &count, &hole));
+    if (hole.next <= offset) return s;
+    in_holes += hole.bytes;
+    if (in_holes > most.bytes) return s;
+    offset = hole.next;
   }
   // The number of records in a hole is not known, but there is at least one.
-  if (in_holes == 0 ? count == blob_count_ : count < blob_count_) return Status::OK();
+  const bool missing = in_holes > 0;
+  if (count <= blob_count_ && blob_count_ - count <= (missing ? most.count : 0) &&
+      (count < blob_count_) == missing) {
+    return Status::OK();
+  }
   return Corrupt("a footer that counts " + std::to_string(blob_count_) + " records, not " +
                      std::to_string(count),
                  end);

@@ -37,6 +37,12 @@ struct BlobFileOpenOptions {
   RateLimiter* rate_limiter = nullptr;
 };
 
+// The garbage of a blob file, as a version counts it: as much of the file may lie in holes.
+struct HoleBudget {
+  uint64_t count = 0;  // records
+  uint64_t bytes = 0;  // of these
+};
+
 // One value to read.
 struct BlobRead {
   Slice user_key;  // with its timestamp
@@ -93,14 +99,15 @@ class BlobFileReader {
 
   // Reads every record, and checks that records fill the file, their checksums, and their number in
   // the footer. Reads at least options.readahead_size bytes at once. `pace`, which may be empty, is
-  // called after each record with its size; an error that it returns ends the call.
+  // called with the size of each record after it, and with what a search for a record reads; an
+  // error that it returns ends the call.
   //
-  // Up to `most_in_holes` bytes of records may be missing, as it is where holes were punched into
-  // garbage (punch_holes_in_blob_files): then at least one block of zeros, or the beginning of a
-  // record, stands for them, and the check goes on behind it. They may be punched meanwhile.
+  // Up to `most` may be missing, as it is where holes were punched into garbage
+  // (punch_holes_in_blob_files): then at least one block of zeros, or zeros at the beginning of a
+  // record, stand for it, and the check goes on behind them. It may be punched meanwhile.
   using PaceReads = std::function<Status(uint64_t bytes)>;
   Status VerifyChecksums(const ReadOptions& options, const PaceReads& pace,
-                         uint64_t most_in_holes = 0) const;
+                         const HoleBudget& most = {}) const;
 
   // Returns the open file. Afterwards only the destructor may be called.
   [[nodiscard]] std::unique_ptr<RandomAccessFileReader> TakeFile() { return std::move(file_); }
@@ -142,17 +149,34 @@ class BlobFileReader {
                       BlobRecordHeader* header) const;
   Status VerifyRecord(uint64_t offset, FilePrefetcher* prefetcher, const IOOptions& io,
                       uint64_t* record_bytes) const;
-  // Looks for a hole that takes bytes of the record at `offset`, which failed its check. If there
-  // is one, sets *next to the offset of the first record behind it, or the end of all records, else
-  // to `offset`.
-  Status SkipHole(uint64_t offset, const IOOptions& io, uint64_t* next) const;
-  // Sets *may to false if no hole can take bytes of the record at `offset`.
-  Status MayReachHole(uint64_t offset, FilePrefetcher* prefetcher, const IOOptions& io,
-                      bool* may) const;
-  // Sets *end to the end of the blocks of zeros that begin at or behind `offset`; to `offset` if
-  // there are none.
-  Status FindZeros(uint64_t offset, FilePrefetcher* prefetcher, const IOOptions& io,
-                   uint64_t* end) const;
+  // A hole that a check has passed over.
+  struct Hole {
+    uint64_t next = 0;     // offset of the first record behind it, or the end of all records
+    uint64_t window = 0;   // end of the block behind it, in which `next` usually is
+    uint64_t records = 0;  // sound ones before it
+    uint64_t bytes = 0;    // from the record that it begins in to `next`
+  };
+  // One search for a hole or for the next record; everything that it needs.
+  struct Search;
+  // Passes over the record at `offset`, which failed its check, if it belongs to a hole. `*hole` is
+  // the last one before, and *count the sound records until now. Sets both anew; leaves them, so
+  // that hole->next is not behind `offset`, if the record is damaged. Holes may grow by `most`
+  // bytes.
+  Status PassHole(uint64_t offset, uint64_t most, const IOOptions& io, const PaceReads& pace,
+                  uint64_t* count, Hole* hole) const;
+  // Looks for a hole that takes bytes of the record at `offset`, which failed its check, and for
+  // the next record, at most `most` bytes behind `offset`. Sets *hole except for its `records`;
+  // hole->bytes is 0 if there is none.
+  Status SkipHole(uint64_t offset, uint64_t most, Search* search, Hole* hole) const;
+  // Looks for a record that begins behind `offset` and not behind hole.window, since the one at
+  // `offset`, which failed its check, may lie in a value. Sets *next to it, or to the end of all
+  // records; to `offset` if there is none.
+  Status SearchOn(uint64_t offset, const Hole& hole, Search* search, uint64_t* next) const;
+  // Sets *end to the end of a block of zeros that takes bytes of the record at `offset`; to
+  // `offset` if there is none.
+  Status FindZeros(uint64_t offset, Search* search, uint64_t* end) const;
+  // Sets *zero to whether the `n` bytes at `at` are zeros; there are at most kHoleBlock.
+  Status AllZero(uint64_t at, uint64_t n, Search* search, bool* zero) const;
   [[nodiscard]] Status Corrupt(const std::string& what, uint64_t offset) const;
   void Count(uint64_t bytes) const;
   // Collect plans the reads of one file's batch. Complete, after these were made, sets the values.

@@ -135,11 +135,9 @@ Status VerifyTables(const DbContext& context, DbState* state, const Lifecycle& l
   return ForEachBlobFile(state, [&](ColumnFamily* family, const BlobFileState& file) {
     BlobReaderPin reader;
     VARVE_RETURN_IF_ERROR(family->table_cache()->blobs().Pin(reads, *file.blobs, &reader));
-    // RocksDB, which keeps holes, forgets that there may be some. Later garbage is not punched
-    // while the version is held.
-    const bool may_have_holes =
-        file.blobs->facts().referred_once || family->options()->punch_holes_in_blob_files;
-    return reader->VerifyChecksums(reads, go_on, may_have_holes ? file.garbage_bytes : 0);
+    // No file is known to have no holes: a repair, and RocksDB, forget which ones may have some.
+    // Later garbage is not punched while the version is held.
+    return reader->VerifyChecksums(reads, go_on, {file.garbage_count, file.garbage_bytes});
   });
 }
 

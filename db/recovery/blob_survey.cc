@@ -78,9 +78,8 @@ Wanted WantedBy(const SurveyedFamily& family, const std::vector<const NewFile*>&
   return wanted;
 }
 
-// Verifies the whole file. Sets *facts to its counts unless `is_known`. Of a file that is not known
-// holes are no damage, and neither are they where holes may have been punched, as long as the
-// garbage, as far as the old MANIFEST counts it, and as the tables tell, may be as large.
+// Verifies the whole file. Sets *facts to its counts unless `is_known`. Holes are no damage as long
+// as the garbage, as far as the old MANIFEST counts it, and as the tables tell, may be as large.
 Status CheckBlobFile(const BlobFileOpenOptions& options, uint64_t number, const std::string& path,
                      bool is_known, const Wanted& wanted, BlobGarbage garbage,
                      BlobFileFacts* facts) {
@@ -94,8 +93,7 @@ Status CheckBlobFile(const BlobFileOpenOptions& options, uint64_t number, const 
     facts->bytes = reader->file_size() - kBlobFileFrameBytes;
   }
   wanted.Correct(*facts, &garbage);
-  const bool may_have_holes = !is_known || facts->referred_once;
-  return reader->VerifyChecksums(ReadOptions(), nullptr, may_have_holes ? garbage.bytes : 0);
+  return reader->VerifyChecksums(ReadOptions(), nullptr, {garbage.count, garbage.bytes});
 }
 
 }  // namespace

@@ -39,9 +39,9 @@ Status CheckFrame(const BlobFileReader& reader, const BlobFileFacts& facts,
   return Status::OK();
 }
 
-// Reads the file and returns the first damage. Up to `most_in_holes` bytes in holes are none.
-// `codec` may be null.
-Status ReadBlobFile(uint32_t id, const BlobFileFacts& facts, uint64_t most_in_holes,
+// Reads the file and returns the first damage. Holes in as much as is garbage are none. `codec` may
+// be null.
+Status ReadBlobFile(uint32_t id, const BlobFileFacts& facts, const BlobGarbage& garbage,
                     const CompressionType* codec, const std::string& path, bool quick) {
   BlobFileOpenOptions options;
   options.fs = FileSystem::Default();
@@ -50,7 +50,8 @@ Status ReadBlobFile(uint32_t id, const BlobFileFacts& facts, uint64_t most_in_ho
   VARVE_RETURN_IF_ERROR(
       BlobFileReader::Open(options, facts.number, path, facts.FileSize(), &reader));
   VARVE_RETURN_IF_ERROR(CheckFrame(*reader, facts, codec));
-  return quick ? Status::OK() : reader->VerifyChecksums(ReadOptions(), nullptr, most_in_holes);
+  if (quick) return Status::OK();
+  return reader->VerifyChecksums(ReadOptions(), nullptr, {garbage.count, garbage.bytes});
 }
 
 }  // namespace
@@ -72,12 +73,10 @@ Status CheckBlobs(const TableFamily& where, uint32_t id, const SurveyedFamily& f
     }
     const BlobFileFacts& facts = found->second;
     const auto codec = codecs.find(number);
-    const bool may_have_holes = facts.referred_once || where.options.punch_holes_in_blob_files;
     const auto garbage = family.blob_garbage.find(number);
-    const uint64_t most_in_holes =
-        may_have_holes && garbage != family.blob_garbage.end() ? garbage->second.bytes : 0;
-    const Status s = ReadBlobFile(id, facts, most_in_holes,
-                                  codec == codecs.end() ? nullptr : &codec->second, path, quick);
+    const Status s = ReadBlobFile(
+        id, facts, garbage == family.blob_garbage.end() ? BlobGarbage() : garbage->second,
+        codec == codecs.end() ? nullptr : &codec->second, path, quick);
     if (IsMissing(s)) {
       missing->push_back(number);
       continue;

@@ -17,6 +17,7 @@
 
 #include "varve/file_checksum.h"
 #include "varve/utilities/checkpoint.h"
+#include "varve/utilities/repair.h"
 
 #include "db/blob/blob_file_format.h"
 #include "tests/db/api/blob_database.h"
@@ -311,6 +312,41 @@ TEST_F(BlobHolesTest, ARepairedFileGetsNoMoreHoles) {
   Expect(5, 5, 'a');
   Expect(6, 8, 'c');
   Expect(9, 9, 'a');
+}
+
+// What two openings punch side by side leaves a block between two holes, here one in which the
+// header of the second record begins. The database stays sound: also once the option is off, and
+// once a repair has forgotten which files may have holes.
+TEST_F(BlobHolesTest, HolesOfTwoOpeningsAreNoDamage) {
+  const size_t first = 3 * kHoleBlock - 10 - BlobFileHeader::kBytes - BlobRecordBytes(7, 0);
+  ASSERT_EQ(Key(0).size(), 7u);
+  Open();
+  Put(Key(0), Large('a', first));
+  Write(1, 2, 'a');
+  Write(0, 0, 'b');
+  Compact();
+  ExpectPunched(kHoleBlock);
+  Reopen();
+  Write(1, 1, 'b');
+  Compact();
+  EXPECT_TRUE(testing::Eventually([&] { return Number(kHoleBytes) >= 4 * kHoleBlock; }));
+  const Status s = db()->VerifyChecksum();
+  EXPECT_TRUE(s.ok()) << s.ToString();
+  options_.punch_holes_in_blob_files = false;
+  Reopen();
+  EXPECT_TRUE(db()->VerifyChecksum().ok());
+  for (int round = 0; round < 2; ++round) {
+    ASSERT_TRUE(Close().ok());
+    ASSERT_TRUE(options_.env->DeleteFile(std::string(kName) + "/CURRENT").ok());
+    RepairReport report;
+    const std::vector<ColumnFamilyDescriptor> families = {{"default", options_}};
+    ASSERT_TRUE(RepairDB(kName, options_, families, nullptr, RepairOptions(), &report).ok());
+    EXPECT_THAT(report.lost, SizeIs(0)) << round;
+    Open();
+    EXPECT_TRUE(db()->VerifyChecksum().ok()) << round;
+    Expect(0, 1, 'b');
+    Expect(2, 2, 'a');
+  }
 }
 
 // On disk fewer blocks are in use afterwards, where the file system can do it.

@@ -111,6 +111,25 @@ TEST_F(ScrubberTest, FindsWhatHasRottedInBlobFiles) {
   }
 }
 
+// The zeros are those of a hole in the first record, but nothing in the file is garbage.
+TEST_F(ScrubberTest, FindsZerosInBlobFilesWithoutGarbage) {
+  options_.enable_blob_files = true;
+  options_.punch_holes_in_blob_files = true;
+  options_.scrub_bytes_per_second = 1 << 30;
+  Open();
+  Put("a", std::string(20000, 'x'));
+  Put("b", std::string(1000, 'y'));
+  Flush();
+  ASSERT_TRUE(Close().ok());
+  const std::string path = std::string(kName) + "/" + Files(kBlobFile)[0];
+  std::string damaged = ReadFile(path);
+  damaged.replace(4096, 12288, 12288, '\0');
+  WriteFile(path, damaged);
+  Open();
+  EXPECT_TRUE(ComesTo("passes=1")) << Text("varve.scrub");
+  EXPECT_EQ(Number("varve.scrub-corruptions"), 1u);
+}
+
 // The blob file becomes obsolete while it is read: the rate leaves a second after its first record.
 // It is deleted when the reading ends.
 TEST_F(ScrubberTest, LetsGoOfABlobFileThatBecameObsolete) {

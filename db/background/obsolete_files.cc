@@ -73,9 +73,10 @@ class PunchingNow {
 };
 
 // Sets *punched to the number of holes that were punched, which are the first ones. Busy: the file
-// has more than one name. One of them may be that of a checkpoint, which shows an older state. It
-// does not matter if one is made between the look and the punching: it will show the present state,
-// to which these bytes are garbage, too.
+// has more than one name. One of them may be that of a checkpoint, which shows an older state. No
+// copy by this process is made between the look and the punching (BlobHoles::Hold). One by another
+// process, which may show an older state, would not be noticed then: there must be none (see
+// punch_holes_in_blob_files).
 IOStatus PunchInto(FileSystem* fs, const std::string& path, const std::vector<ByteRange>& holes,
                    size_t* punched) {
   *punched = 0;
@@ -197,18 +198,26 @@ Status ObsoleteFiles::DeleteTable(FileMetaData* table) {
 }
 
 // No listener is called in between, as it might make a copy, which waits for the end. Obsolete
-// tables go first: a repair without a MANIFEST would take them for live ones, which refer to holes.
+// tables go first, also those that another purge has taken from the queue: a repair without a
+// MANIFEST would take them for live ones, which refer to holes. The last of these purges punches.
 void ObsoleteFiles::PunchReadyHoles() {
   BlobHoles& holes = with_.state.blob_holes;
   if (holes.empty() || !with_.deletions.allowed()) return;
-  if (!with_.state.versions->obsolete_files()->Empty()) return;
-  std::vector<VersionRef> held = with_.state.versions->LiveVersions();
-  std::vector<BlobHoles::Task> tasks = holes.TakeReady(held, [this](uint32_t id) {
+  if (deleting_ > 0 || !with_.state.versions->obsolete_files()->Empty()) return;
+  std::vector<VersionRef> held;
+  std::vector<BlobHoles::Task> tasks;
+  // After an exception, too, both are released without the mutex.
+  BestEffort([&] {
     AssumeDbMutexHeld();
-    const auto& families = with_.state.families.all();
-    const auto family = families.find(id);
-    return family != families.end() && !family->second->dropped() &&
-           family->second->options()->punch_holes_in_blob_files;
+    held = with_.state.versions->LiveVersions();
+    const auto wanted = [this](uint32_t id) {
+      AssumeDbMutexHeld();
+      const auto& families = with_.state.families.all();
+      const auto family = families.find(id);
+      return family != families.end() && !family->second->dropped() &&
+             family->second->options()->punch_holes_in_blob_files;
+    };
+    holes.TakeReady(held, wanted, &tasks);
   });
   const PunchingNow punching(&with_.state);
   DbUnlock unlock(&with_.state.mu);
@@ -245,6 +254,19 @@ void ObsoleteFiles::PunchHoles(const std::vector<BlobHoles::Task>& tasks) {
   }
 }
 
+class ObsoleteFiles::DeletingNow {
+ public:
+  explicit DeletingNow(ObsoleteFiles* files) VARVE_REQUIRES(kDbMutex) : files_(*files) {
+    files_.deleting_++;
+  }
+  ~DeletingNow() VARVE_REQUIRES(kDbMutex) { files_.deleting_--; }
+  DeletingNow(const DeletingNow&) = delete;
+  DeletingNow& operator=(const DeletingNow&) = delete;
+
+ private:
+  ObsoleteFiles& files_;
+};
+
 // Takes the lists under the mutex, deletes without it, and then forgets the tables whose deletion
 // is durable. Tables that cannot be deleted are queued again; other files are left to the next
 // opening.
@@ -268,6 +290,7 @@ void ObsoleteFiles::Purge() {
   const bool makes_room = !tables.empty();
   std::vector<uint64_t> gone;
   {
+    const DeletingNow deleting(this);
     DbUnlock unlock(&with_.state.mu);
     RetireLogs(&logs, &paths);
     Delete(paths);

@@ -101,7 +101,7 @@ class ObsoleteFiles final : public FilePurger {
   // deleted.
   Status DeleteTable(FileMetaData* table);
   // Punches holes into blob files where no reader needs their garbage any more, unless files must
-  // not change now. Releases the mutex meanwhile.
+  // not change now, or obsolete tables are still there. Releases the mutex meanwhile.
   void PunchReadyHoles() VARVE_REQUIRES(kDbMutex);
   // Gives the storage of the holes back to the file system, unless a file has more than one name.
   // Failures are logged and counted.
@@ -145,13 +145,17 @@ class ObsoleteFiles final : public FilePurger {
   static void RunPurge(void* self);
   void PurgeInJob() VARVE_EXCLUDES(kDbMutex);
 
+  // Counts a purge that deletes files; made and destroyed under the mutex.
+  class DeletingNow;
+
   const Parts with_;
   const LogArchive archive_;
   std::atomic<bool> archive_due_{false};
-  std::atomic<bool> no_holes_{false};   // the file system cannot punch holes
-  bool listening_ = false;              // used only by the threads that open and close
-  std::atomic<bool> scheduled_{false};  // a job is scheduled and has not begun
-  std::atomic<int> jobs_{0};            // jobs that have not ended; decreases under the DB mutex
+  std::atomic<bool> no_holes_{false};            // the file system cannot punch holes
+  int deleting_ VARVE_GUARDED_BY(kDbMutex) = 0;  // purges that delete files now
+  bool listening_ = false;                       // used only by the threads that open and close
+  std::atomic<bool> scheduled_{false};           // a job is scheduled and has not begun
+  std::atomic<int> jobs_{0};  // jobs that have not ended; decreases under the DB mutex
 };
 
 }  // namespace varve

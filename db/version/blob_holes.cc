@@ -1,22 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "db/version/blob_holes.h"
 
-#include <algorithm>
+#include <set>
 #include <utility>
 
+#include "util/base/assert.h"
+
 namespace varve {
-
-namespace {
-
-// True if one of the versions before number `without` has the blob file, so that a reader may still
-// follow a reference that the later ones lack.
-bool HasOlder(const std::vector<VersionRef>& live, uint64_t number, uint64_t without) {
-  return std::ranges::any_of(live, [&](const VersionRef& version) {
-    return version->version_number() < without && version->blob_files().Find(number) != nullptr;
-  });
-}
-
-}  // namespace
 
 void BlobHoles::Add(uint32_t family, const std::shared_ptr<const BlobFile>& file, uint64_t without,
                     ByteRanges records) {
@@ -30,35 +20,52 @@ void BlobHoles::Add(uint32_t family, const std::shared_ptr<const BlobFile>& file
   Limit();
 }
 
-// The state of a file may be forgotten while its garbage waits; then nothing is known of the file
-// but its number, and the garbage goes as well.
-std::vector<BlobHoles::Task> BlobHoles::TakeReady(
-    const std::vector<VersionRef>& live, const std::function<bool(uint32_t family)>& wanted) {
-  if (empty()) return {};
-  std::map<uint64_t, std::shared_ptr<const BlobFile>> changed;
-  for (auto at = waiting_.begin(); at != waiting_.end();) {
-    const auto known = files_.find(at->number);
-    std::shared_ptr<const BlobFile> file;
-    if (known != files_.end() && wanted(at->family)) file = known->second.file.lock();
-    if (file == nullptr) {
-      at = waiting_.erase(at);
-    } else if (HasOlder(live, at->number, at->without)) {
-      ++at;
-    } else {
-      known->second.garbage.Add(at->records);
-      changed.emplace(at->number, std::move(file));
-      at = waiting_.erase(at);
+// A file that no version has is left at the largest number.
+std::map<uint64_t, uint64_t> BlobHoles::OldestWith(const std::vector<VersionRef>& live) const {
+  std::map<uint64_t, uint64_t> oldest;
+  for (const Waiting& waiting : waiting_) oldest.emplace(waiting.number, UINT64_MAX);
+  for (const VersionRef& version : live) {
+    if (version->blob_files().empty()) continue;
+    for (auto& [number, of_file] : oldest) {
+      if (version->version_number() >= of_file) continue;
+      if (version->blob_files().Find(number) != nullptr) of_file = version->version_number();
     }
   }
-  std::vector<Task> tasks;
-  for (auto& [number, file] : changed) {
-    File& known = files_.at(number);
+  return oldest;
+}
+
+// The state of a file may be forgotten while its garbage waits; then nothing is known of the file
+// but its number, and the garbage goes as well. A reference to a file is taken only where there is
+// room for it in *tasks, so that no exception can release it here.
+void BlobHoles::TakeReady(const std::vector<VersionRef>& live,
+                          const std::function<bool(uint32_t family)>& wanted,
+                          std::vector<Task>* tasks) {
+  VARVE_ASSERT(tasks->empty());
+  if (empty()) return;
+  const std::map<uint64_t, uint64_t> oldest = OldestWith(live);
+  tasks->reserve(oldest.size());
+  std::set<uint64_t> taken;
+  for (auto at = waiting_.begin(); at != waiting_.end();) {
+    const auto known = files_.find(at->number);
+    if (known != files_.end() && wanted(at->family)) {
+      // A reader of an older version may still follow a reference that the later ones lack.
+      if (oldest.at(at->number) < at->without) {
+        ++at;
+        continue;
+      }
+      known->second.garbage.Add(at->records);
+      if (taken.insert(at->number).second) tasks->push_back({known->second.file.lock(), {}});
+    }
+    at = waiting_.erase(at);
+  }
+  std::erase_if(*tasks, [](const Task& task) { return task.file == nullptr; });
+  for (Task& task : *tasks) {
+    File& known = files_.at(task.file->number());
     ByteRanges holes = known.garbage.WholeBlocks(kHoleBlock);
     holes.Remove(known.punched);
     known.punched.Add(holes);
-    tasks.push_back({std::move(file), holes.List()});
+    task.holes = holes.List();
   }
-  return tasks;
 }
 
 void BlobHoles::Return(uint64_t number, const ByteRange& hole) {

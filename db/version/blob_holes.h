@@ -22,8 +22,8 @@
 //    obsolete, and so causes the next purge.
 // 3. A hole consists of blocks whose every byte is garbage: a neighbour that is alive, the header
 //    and the footer of the file do not change. Neighbours that become garbage one after the other,
-//    even by different compactions, are punched as one, with the block on their border.
-//
+//    even by different compactions, are punched as one, with the block on their border, unless the
+//    database was opened in between or memory was short: then that block stays.
 // 4. Nothing is punched while a copy of the database is made, or file deletions are disabled: the
 //    copy is safe by 2, but a backup reads a file twice, and expects the same bytes.
 //
@@ -67,21 +67,21 @@ class BlobHoles {
   // numbers, do not refer.
   void Add(uint32_t family, const std::shared_ptr<const BlobFile>& file, uint64_t without,
            ByteRanges records) VARVE_REQUIRES(kDbMutex);
-  // True if TakeReady would return nothing.
+  // True if TakeReady would find nothing.
   [[nodiscard]] bool empty() const VARVE_REQUIRES(kDbMutex) {
     return waiting_.empty() || holds_ > 0;
   }
-  // Returns what may be punched now, and counts it as punched. `live` are all versions that may
-  // have readers. Garbage of a family that does not want holes any more is forgotten. The tasks
-  // must be released without the DB mutex.
-  std::vector<Task> TakeReady(const std::vector<VersionRef>& live,
-                              const std::function<bool(uint32_t family)>& wanted)
+  // Sets *tasks, which must be empty, to what may be punched now, and counts it as punched. `live`
+  // are all versions that may have readers. Garbage of a family that does not want holes any more
+  // is forgotten. The tasks must be released without the DB mutex, also after an exception.
+  void TakeReady(const std::vector<VersionRef>& live,
+                 const std::function<bool(uint32_t family)>& wanted, std::vector<Task>* tasks)
       VARVE_REQUIRES(kDbMutex);
   // Takes back a hole that could not be punched. It is returned again with further garbage of the
   // file.
   void Return(uint64_t number, const ByteRange& hole) VARVE_REQUIRES(kDbMutex);
 
-  // From Hold on until EndHold, TakeReady returns nothing: somebody reads whole files, and compares
+  // From Hold on until EndHold, TakeReady finds nothing: somebody reads whole files, and compares
   // what he has read at different times.
   void Hold() VARVE_REQUIRES(kDbMutex) { holds_++; }
   void EndHold() VARVE_REQUIRES(kDbMutex) { holds_--; }
@@ -111,6 +111,10 @@ class BlobHoles {
     ByteRanges punched;
   };
 
+  // Returns, for each blob file whose garbage waits, the number of the oldest of the live versions
+  // that have it. Versions are searched once for each file, however many compactions dropped of it.
+  [[nodiscard]] std::map<uint64_t, uint64_t> OldestWith(const std::vector<VersionRef>& live) const
+      VARVE_REQUIRES(kDbMutex);
   // Forgets files that no version has any more, and the oldest ones if there are too many ranges.
   void Limit() VARVE_REQUIRES(kDbMutex);
   [[nodiscard]] size_t Ranges() const VARVE_REQUIRES(kDbMutex);

@@ -9,13 +9,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdlib>
 #include <map>
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "varve/file_checksum.h"
+#include "varve/listener.h"
 #include "varve/utilities/checkpoint.h"
 #include "varve/utilities/repair.h"
 
@@ -246,6 +249,38 @@ TEST_F(BlobHolesTest, HolesWaitWhileFilesMustNotBeDeleted) {
   Compact();
   EXPECT_EQ(Number(kHoleBytes), 0u);
   ASSERT_TRUE(db()->EnableFileDeletions().ok());
+  ExpectPunched(BlocksOf(2, 7));
+}
+
+// Blocks one deletion of a table, once it is armed, until it is let go.
+class HeldDeletion final : public EventListener {
+ public:
+  void OnTableFileDeleted(const TableFileDeletionInfo&) override {
+    if (!armed.exchange(false)) return;
+    begun = true;
+    testing::Eventually([&] { return let_go.load(); });
+  }
+  std::atomic<bool> armed{false};
+  std::atomic<bool> begun{false};
+  std::atomic<bool> let_go{false};
+};
+
+// The table that refers to the values may be on disk as long as a purge deletes it, although it is
+// in no queue any more.
+TEST_F(BlobHolesTest, HolesWaitForTheDeletionOfTables) {
+  const auto held = std::make_shared<HeldDeletion>();
+  options_.listeners.push_back(held);
+  Open();
+  Write(0, 9, 'a');
+  Write(2, 7, 'b');
+  held->armed = true;
+  std::thread compaction([&] { Compact(); });
+  EXPECT_TRUE(testing::Eventually([&] { return held->begun.load(); }));
+  EXPECT_TRUE(db()->DisableFileDeletions().ok());
+  EXPECT_TRUE(db()->EnableFileDeletions().ok()) << "purges";
+  EXPECT_EQ(Number(kHoleBytes), 0u);
+  held->let_go = true;
+  compaction.join();
   ExpectPunched(BlocksOf(2, 7));
 }
 

@@ -44,8 +44,11 @@ class BlobHolesOrderTest : public ::testing::Test {
   }
   std::vector<ByteRange> Take(const std::vector<VersionRef>& live, bool wanted = true) {
     NobodyElseIsThere();
+    std::vector<BlobHoles::Task> tasks;
+    holes_.TakeReady(
+        live, [&](uint32_t) { return wanted; }, &tasks);
     std::vector<ByteRange> all;
-    for (const auto& task : holes_.TakeReady(live, [&](uint32_t) { return wanted; })) {
+    for (const auto& task : tasks) {
       all.insert(all.end(), task.holes.begin(), task.holes.end());
     }
     return all;
@@ -75,6 +78,23 @@ TEST_F(BlobHolesOrderTest, OlderVersionsWithTheFileAreWaitedFor) {
   EXPECT_THAT(Take({current}), IsEmpty()) << "the present version is older now";
   EXPECT_THAT(Take({VersionOf(6, {file})}), ElementsAre(ByteRange{16384, 20480}))
       << "what is punched already does not come again";
+}
+
+// Several compactions drop values of the same files, and each waits for its own versions.
+TEST_F(BlobHolesOrderTest, EachCompactionWaitsForItsVersions) {
+  const auto file = File(10);
+  const auto other = File(11);
+  Add(file, 4, {4096, 8192});
+  Add(file, 6, {16384, 20480});
+  Add(other, 6, {4096, 8192});
+  Add(file, 5, {8192, 12288});
+  EXPECT_THAT(Take({VersionOf(3, {other}), VersionOf(4, {file, other}), VersionOf(6, {file})}),
+              ElementsAre(ByteRange{4096, 8192}));
+  EXPECT_THAT(Take({VersionOf(6, {file, other}), VersionOf(5, {file})}),
+              ElementsAre(ByteRange{4096, 8192}, ByteRange{8192, 12288}))
+      << "the order of versions does not matter";
+  EXPECT_THAT(Take({VersionOf(6, {file})}), ElementsAre(ByteRange{16384, 20480}));
+  EXPECT_TRUE(Empty());
 }
 
 TEST_F(BlobHolesOrderTest, WhatWasNotPunchedComesAgain) {

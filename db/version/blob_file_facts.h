@@ -28,7 +28,8 @@ struct BlobFileFacts {
   BlobFileChecksum checksum;
   // True if in every version at most one entry of one table refers to a value: the file was written
   // by a flush or a compaction of this database while punch_holes_in_blob_files was set. A repair,
-  // and RocksDB when it opens the database, forget it.
+  // and RocksDB when it opens the database, forget it. The holes stay, so a file without it may
+  // have some.
   bool referred_once = false;
 
   // Returns the size of the whole file in bytes.

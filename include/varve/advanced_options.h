@@ -359,11 +359,15 @@ struct VARVE_EXPORT AdvancedColumnFamilyOptions {
   //  - where values were dropped before the last opening;
   //  - in files that RocksDB has opened or a repair has found since.
   // A failure only leaves the bytes where they are: see the LOG, and the properties
-  // varve.blob-hole-bytes and varve.blob-hole-errors. Do not set it if other processes read the
-  // database (secondaries, followers, read-only openings, and checkpoints or backups that these
-  // make): they may need values longer than this one knows. A backup copies a file anew that has got
-  // holes. Checks of whole files take zeroed blocks for holes as far as the file's garbage is
-  // counted, so that they may miss damage of that form; a repair without MANIFEST knows no counts.
+  // varve.blob-hole-bytes and varve.blob-hole-errors. A backup copies a file anew that has got
+  // holes. Do not set it if other processes open the database: secondary instances, followers and
+  // DB::OpenForReadOnly may need values longer than this process knows, and so may the checkpoints
+  // and backups that they make.
+  //
+  // VerifyChecksum, the scrubber, repairs and the tool's check take for holes, whether this is set
+  // or not, up to as many values and bytes as a blob file has garbage. Within that they miss damage
+  // that makes whole blocks zero, that of a value which itself has a block of zeros, and that of
+  // the header of a value behind a hole. In a file without garbage they miss nothing.
   bool punch_holes_in_blob_files = false;
   // The level from which on compactions put values into blob files; a flush writes to level 0.
   int blob_file_starting_level = 0;

@@ -58,6 +58,7 @@ void UseFile(const std::string& file, const Slice& key, BlobReference reference)
   Promise(read.status.code() == s.code(), "one read and many agree");
   Promise(!s.ok() || one == many, "on the value, too");
   Note(reader->VerifyChecksums(options, nullptr));
+  Note(reader->VerifyChecksums(options, nullptr, {reader->blob_count(), file.size()}));
 }
 
 std::string Seed(char whole, const Slice& key, const BlobReference& reference, const Slice& rest) {

@@ -497,8 +497,9 @@ Status BlobFileReader::SkipHole(uint64_t offset, uint64_t most, Search* search, 
 }
 
 // A value that was cut by the hole may hold records of another blob file in its last part, the last
-// of them perhaps cut as well. That reaches over the next record of this file; a record of this
-// file that is damaged does not.
+// of them perhaps cut as well. One that is cut by more bytes than follow it reaches over the next
+// record of this file; a record of this file that is damaged does not. So what is found must be
+// sound, or have a hole of its own.
 Status BlobFileReader::SearchOn(uint64_t offset, const Hole& hole, Search* search,
                                 uint64_t* next) const {
   *next = offset;
@@ -517,7 +518,11 @@ Status BlobFileReader::SearchOn(uint64_t offset, const Hole& hole, Search* searc
                          ? Status::OK()
                          : VerifyRecord(at, &search->prefetcher, search->io, &bytes);
     if (!s.ok() && !s.IsCorruption()) return s;
-    if (s.ok()) {
+    uint64_t zeros = at;
+    if (!s.ok() && VerifyHeader(at, &search->prefetcher, search->io, &header).ok()) {
+      VARVE_RETURN_IF_ERROR(FindZeros(at, search, &zeros));
+    }
+    if (s.ok() || zeros > at) {
       *next = at;
       break;
     }
@@ -575,12 +580,10 @@ Status BlobFileReader::VerifyChecksums(const ReadOptions& options, const PaceRea
     if (in_holes > most.bytes) return s;
     offset = hole.next;
   }
-  // The number of records in a hole is not known, but there is at least one.
-  const bool missing = in_holes > 0;
-  if (count <= blob_count_ && blob_count_ - count <= (missing ? most.count : 0) &&
-      (count < blob_count_) == missing) {
-    return Status::OK();
-  }
+  // The number of records in a hole is not known. What is left of one may have been counted as
+  // records, if it holds some.
+  const uint64_t missing = blob_count_ - std::min(count, blob_count_);
+  if (in_holes == 0 ? count == blob_count_ : missing <= most.count) return Status::OK();
   return Corrupt("a footer that counts " + std::to_string(blob_count_) + " records, not " +
                      std::to_string(count),
                  end);

@@ -14,6 +14,7 @@
 #include "util/base/assert.h"
 #include "util/base/canary.h"
 #include "util/base/status_macros.h"
+#include "util/coding/fixed.h"
 #include "util/compress/codec.h"
 #include "util/env/file_prefetcher.h"
 #include "util/metrics/perf_counters.h"
@@ -452,6 +453,27 @@ Status BlobFileReader::FindZeros(uint64_t offset, Search* search, uint64_t* end)
   return Status::OK();
 }
 
+// Called for each byte of a search, so that lengths which cannot be right end it first.
+Status BlobFileReader::FindHeader(uint64_t at, Search* search, bool* found) const {
+  const uint64_t end_of_records = file_size_ - BlobFileFooter::kBytes;
+  *found = at == end_of_records;
+  if (end_of_records - at < BlobRecordHeader::kBytes) return Status::OK();
+  std::array<char, 2 * sizeof(uint64_t)> buffer;
+  Slice lengths;
+  VARVE_RETURN_IF_ERROR(search->prefetcher.Read(*file_, at, buffer.size(), end_of_records, &lengths,
+                                                buffer.data(), search->io));
+  const uint64_t most = end_of_records - at;
+  if (DecodeFixed64(lengths.data()) > most ||
+      DecodeFixed64(lengths.data() + sizeof(uint64_t)) > most) {
+    return Status::OK();
+  }
+  BlobRecordHeader header;
+  const Status s = VerifyHeader(at, &search->prefetcher, search->io, &header);
+  if (!s.ok() && !s.IsCorruption()) return s;
+  *found = s.ok();
+  return Status::OK();
+}
+
 // Behind a hole the garbage usually ends before the next block does, since that block would be a
 // part of the hole. But neighbours whose holes were punched apart, before and after an opening,
 // have a block between these, and the second hole may take the header of its record; and a hole
@@ -481,12 +503,9 @@ Status BlobFileReader::SkipHole(uint64_t offset, uint64_t most, Search* search, 
         continue;
       }
     }
-    BlobRecordHeader header;
-    const Status s = at == end_of_records
-                         ? Status::OK()
-                         : VerifyHeader(at, &search->prefetcher, search->io, &header);
-    if (!s.ok() && !s.IsCorruption()) return s;
-    if (s.ok()) {
+    bool found = false;
+    VARVE_RETURN_IF_ERROR(FindHeader(at, search, &found));
+    if (found) {
       hole->next = at;
       hole->window = zeros + kHoleBlock;
       hole->bytes = at - offset;

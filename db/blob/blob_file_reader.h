@@ -168,6 +168,8 @@ class BlobFileReader {
   // the next record, at most `most` bytes behind `offset`. Sets *hole except for its `records`;
   // hole->bytes is 0 if there is none.
   Status SkipHole(uint64_t offset, uint64_t most, Search* search, Hole* hole) const;
+  // Sets *found to whether a sound header begins at `at`, or the records end there.
+  Status FindHeader(uint64_t at, Search* search, bool* found) const;
   // Looks for a record that begins behind `offset` and not behind hole.window, since the one at
   // `offset`, which failed its check, may lie in a value. Sets *next to it, or to the end of all
   // records; to `offset` if there is none.

@@ -296,7 +296,7 @@ void PunchInto(std::string* file, const ByteRanges& holes) {
 }
 
 // The bytes of the record that a reference leads to.
-ByteRange RecordOf(const std::string& key, const BlobReference& reference) {
+ByteRange BytesOfRecord(const std::string& key, const BlobReference& reference) {
   const uint64_t end = reference.offset + reference.size;
   return {end - BlobRecordBytes(key.size(), reference.size), end};
 }
@@ -333,7 +333,7 @@ TEST_F(BlobReaderTest, AVerificationPassesOverHoles) {
     bool dropping = false;
     for (size_t i = 0; i < pairs.size(); ++i) {
       if (random.OneIn(3)) dropping = !dropping;
-      const ByteRange record = RecordOf(pairs[i].first, references[i]);
+      const ByteRange record = BytesOfRecord(pairs[i].first, references[i]);
       if (dropping) {
         garbage[seed % 2 == 0 ? 0 : random.Below(2)].Add(record);
         ++most.count;
@@ -377,9 +377,9 @@ TEST_F(BlobReaderTest, ABlockBetweenTwoHolesMayStay) {
   HoleBudget most;
   for (size_t i = 0; i < 2; ++i) {
     ByteRanges garbage;
-    garbage.Add(RecordOf(pairs[i].first, references[i]));
+    garbage.Add(BytesOfRecord(pairs[i].first, references[i]));
     holes.Add(garbage.WholeBlocks(kHoleBlock));
-    most.bytes += RecordOf(pairs[i].first, references[i]).bytes();
+    most.bytes += BytesOfRecord(pairs[i].first, references[i]).bytes();
     ++most.count;
   }
   ASSERT_EQ(holes.size(), 2u);
@@ -400,8 +400,8 @@ TEST_F(BlobReaderTest, HolesMayTakeZeros) {
     pairs.emplace_back("", "live");
     std::vector<BlobReference> references;
     std::string file = BlobFileOf(pairs, kNoCompression, &references);
-    const uint64_t begin = RecordOf("k1", references[1]).begin;
-    const uint64_t end = RecordOf("k4", references[4]).end;
+    const uint64_t begin = BytesOfRecord("k1", references[1]).begin;
+    const uint64_t end = BytesOfRecord("k4", references[4]).end;
     ByteRanges garbage;
     garbage.Add({begin, end});
     PunchInto(&file, garbage.WholeBlocks(kHoleBlock));
@@ -426,7 +426,7 @@ TEST_F(BlobReaderTest, ValuesMayHoldRecords) {
                              {"k1", std::string(700, 'x')},
                              {"k2", std::string(800, 'y')}};
     std::string file = BlobFileOf(pairs, kNoCompression, &references);
-    const ByteRange record = RecordOf("k0", references[0]);
+    const ByteRange record = BytesOfRecord("k0", references[0]);
     ByteRanges garbage;
     garbage.Add(record);
     PunchInto(&file, garbage.WholeBlocks(kHoleBlock));

@@ -349,7 +349,7 @@ TEST_F(BlobHolesTest, ARepairedFileGetsNoMoreHoles) {
   Expect(9, 9, 'a');
 }
 
-// What two openings punch side by side leaves a block between two holes, here one in which the
+// Holes that two openings punch side by side leave a block between them, here one in which the
 // header of the second record begins. The database stays sound: also once the option is off, and
 // once a repair has forgotten which files may have holes.
 TEST_F(BlobHolesTest, HolesOfTwoOpeningsAreNoDamage) {

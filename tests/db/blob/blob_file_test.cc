@@ -412,7 +412,7 @@ TEST_F(BlobReaderTest, HolesMayTakeZeros) {
   }
 }
 
-// What is left of a value behind a hole may look like records: whole ones, or the beginning of one.
+// The rest of a value behind a hole may look like records: whole ones, or the beginning of one.
 TEST_F(BlobReaderTest, ValuesMayHoldRecords) {
   std::vector<BlobReference> references;
   const std::string inner = BlobFileOf({{"a", "1"}, {"b", "22"}, {"c", std::string(600, 'c')}},

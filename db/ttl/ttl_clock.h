@@ -71,7 +71,8 @@ class TtlClock {
   // time.
   uint32_t Raise(uint32_t now);
 
-  struct Times {
+  // Aligned like one word; otherwise Clang calls a library for each access.
+  struct alignas(sizeof(uint64_t)) Times {
     uint32_t last;     // Latest time that was used; it only rises.
     uint32_t granted;  // Latest time that may be used without a save.
   };
@@ -81,6 +82,7 @@ class TtlClock {
   SystemClock* const wall_;
   // Both are one word, so that no time is used whose grant was withdrawn meanwhile.
   std::atomic<Times> times_;
+  static_assert(std::atomic<Times>::is_always_lock_free);
   Mutex save_mu_;  // Held while a time is saved.
   TtlHost* host_ VARVE_GUARDED_BY(save_mu_) = nullptr;
   std::shared_ptr<Logger> log_ VARVE_GUARDED_BY(save_mu_);

@@ -24,6 +24,12 @@ class LogArchiveTest : public Database {
  protected:
   LogArchiveTest() { options_.WAL_size_limit_MB = 1000; }
 
+  // Also waits for the end of the job, which archives the log after its table is installed; by then
+  // the call of a flush may have returned.
+  void Flush() {
+    Database::Flush();
+    EXPECT_TRUE(db()->WaitForCompact(WaitForCompactOptions()).ok());
+  }
   // Values that can be read from there on, and the error, if any.
   std::string ValuesSince(SequenceNumber from) {
     std::unique_ptr<TransactionLogIterator> it;

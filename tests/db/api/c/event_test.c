@@ -117,6 +117,15 @@ static void Flush(Fixture* f) {
   rocksdb_flushoptions_destroy(options);
 }
 
+// A flush may return as soon as its table is installed, before its job has called the listeners.
+static void WaitForJobs(Fixture* f) {
+  char* error = NULL;
+  rocksdb_wait_for_compact_options_t* options = rocksdb_wait_for_compact_options_create();
+  rocksdb_wait_for_compact(f->db, options, &error);
+  CHECK_OK(error);
+  rocksdb_wait_for_compact_options_destroy(options);
+}
+
 void TestListeners(void) {
   Fixture f;
   memset(&g_heard, 0, sizeof(g_heard));
@@ -128,6 +137,7 @@ void TestListeners(void) {
     Flush(&f);
   }
   rocksdb_compact_range(f.db, NULL, 0, NULL, 0);
+  WaitForJobs(&f);
   CHECK(g_heard.flushes == 2 && g_heard.entries == 4 && g_heard.sealed == 2);
   CHECK(g_heard.compactions == 1 && g_heard.input_files == 2);
   CHECK(g_heard.blobs == 4 && g_heard.garbage == 2);

@@ -29,17 +29,21 @@ class StaleManifestTest : public Database {
       ASSERT_TRUE(mem().DeleteFile(std::string(kName) + "/" + log, IOOptions(), nullptr).ok());
     }
   }
+  // Leaves two tables, of which the MANIFEST names the first, and neither logs nor synced marks.
+  void LoseATable() {
+    Open();
+    MakeTable({"a"});
+    const std::string before = ReadFile(ManifestPath());
+    MakeTable({"b"});
+    Kill();
+    WriteFile(ManifestPath(), before);
+    RemoveLogs();
+    RemoveMarks();
+  }
 };
 
 TEST_F(StaleManifestTest, ATableOfALostEndIsNoticed) {
-  Open();
-  MakeTable({"a"});
-  const std::string before = ReadFile(ManifestPath());
-  MakeTable({"b"});
-  Kill();
-  WriteFile(ManifestPath(), before);
-  RemoveLogs();
-  RemoveMarks();
+  LoseATable();
   const Status s = TryOpen();
   EXPECT_TRUE(s.IsCorruption()) << s.ToString();
   EXPECT_THAT(s.ToString(), HasSubstr("the MANIFEST's end is missing"));
@@ -48,14 +52,7 @@ TEST_F(StaleManifestTest, ATableOfALostEndIsNoticed) {
 // The table is in no level, so its reads belong to no level's statistics.
 TEST_F(StaleManifestTest, ATableOfALostEndIsNoticedWithStatistics) {
   options_.statistics = CreateDBStatistics();
-  Open();
-  MakeTable({"a"});
-  const std::string before = ReadFile(ManifestPath());
-  MakeTable({"b"});
-  Kill();
-  WriteFile(ManifestPath(), before);
-  RemoveLogs();
-  RemoveMarks();
+  LoseATable();
   EXPECT_TRUE(TryOpen().IsCorruption());
 }
 

@@ -140,11 +140,13 @@ TEST_F(ParallelReadsTest, AFileReadsWithoutRings) {
   const IOStatus s = file.MultiRead(requests.data(), requests.size(), IOOptions(), nullptr);
   ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &limit), 0);
   ASSERT_TRUE(s.ok()) << s.ToString();
-  // A thread names itself when it first runs.
-  for (int i = 0; i < 1000 && ThreadsNamed("reads") < ParallelReads::kReadsAtOnce - 1; i++) {
+  // A thread names itself when it first runs. One is enough: a thread that is free before the next
+  // job is scheduled takes that job too.
+  for (int i = 0; i < 1000 && ThreadsNamed("reads") == 0; i++) {
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
-  EXPECT_EQ(ThreadsNamed("reads"), ParallelReads::kReadsAtOnce - 1);
+  EXPECT_GE(ThreadsNamed("reads"), 1);
+  EXPECT_LT(ThreadsNamed("reads"), ParallelReads::kReadsAtOnce);
   for (const FSReadRequest& request : requests) {
     ASSERT_TRUE(request.status.ok()) << request.status.ToString();
     EXPECT_EQ(request.result.ToString(), content_.substr(request.offset, kRead));

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "varve/convenience.h"
+#include "varve/table.h"
 
 #include "tests/metamorphic/varve_executor.h"
 
@@ -61,6 +62,15 @@ CompactRangeOptions OptionsOf(const Line& line) {
   options.change_level = line.HasOption("level");
   if (options.change_level) options.target_level = static_cast<int>(NumberOf(line.Option("level")));
   return options;
+}
+
+// Returns the bytes of padding that tables with `bytes` of entries may hold. Where blocks are
+// aligned each table may end its blocks within two pages, however small its target size is.
+uint64_t PaddingOf(const Options& options, uint64_t bytes) {
+  constexpr uint64_t kPadding = 2 * 4096;
+  const auto* const table = options.table_factory->GetOptions<BlockBasedTableOptions>();
+  if (table == nullptr || !table->block_align) return 0;
+  return (bytes / options.target_file_size_base + 1) * kPadding;
 }
 
 }  // namespace
@@ -312,7 +322,9 @@ std::string VarveExecutor::Settle(const Line& line, const Model& model) {
     live += kFamilyBytes;
     // All versions of a family with timestamps live on.
     if (one.has_timestamps()) live += kFixedBytes;
-    for (const auto& [key, value] : *one.now()) live += 2 * (key.size() + value.size() + 64);
+    uint64_t bytes = 0;
+    for (const auto& [key, value] : *one.now()) bytes += key.size() + value.size() + 64;
+    live += 2 * bytes + PaddingOf(database.db->GetOptions(handle), bytes);
   }
   WaitForCompactOptions wait;
   wait.wait_for_purge = true;

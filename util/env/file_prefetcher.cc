@@ -28,12 +28,14 @@ bool FilePrefetcher::Continues(uint64_t offset) const {
   return has_read_ && offset >= expected_ && offset - expected_ <= largest_;
 }
 
-// True if reading ahead would save one call in two at most, and cost a copy that takes as long as
-// the read. Never for a prefetcher of fixed size (reads_ is 0), nor for one that asks ahead, so
-// that I/O overlaps with work, nor for direct I/O, which the system does not read ahead.
-bool FilePrefetcher::IsLarge(const RandomAccessFileReader& file, size_t n) const {
-  return n >= kLargeRead && n >= largest_ / 2 && reads_ > 0 && !asks_ahead_ &&
-         !file.use_direct_io();
+// Through the buffer each byte is copied twice. That does not pay for a large read, where reading
+// ahead would save one call in two at most, nor for a small one that needs no call, as the file's
+// pages are mapped and in memory. Never true for a prefetcher of fixed size (reads_ is 0), nor for
+// one that asks ahead, so that I/O overlaps with work, nor for direct I/O, which the system does
+// not read ahead.
+bool FilePrefetcher::IsBetterAlone(const RandomAccessFileReader& file, size_t n) const {
+  if (reads_ == 0 || asks_ahead_ || file.use_direct_io()) return false;
+  return (n >= kLargeRead && n >= largest_ / 2) || file.copies_from_mapping(n);
 }
 
 // Each read first updates the run of consecutive reads, whether or not the buffer serves it;
@@ -41,7 +43,7 @@ bool FilePrefetcher::IsLarge(const RandomAccessFileReader& file, size_t n) const
 // three things happens:
 //
 //   in the buffer                          -> served from it, no call
-//   run too short, distance 0, or large    -> read alone, buffer kept
+//   run too short, distance 0, or better   -> read alone, buffer kept
 //   else                                   -> refill: n bytes and next_ more in one call
 IOStatus FilePrefetcher::Read(const RandomAccessFileReader& file, uint64_t offset, size_t n,
                               uint64_t limit, Slice* result, char* scratch,
@@ -61,7 +63,7 @@ IOStatus FilePrefetcher::Read(const RandomAccessFileReader& file, uint64_t offse
     return IOStatus::OK();
   }
   if (!continues) next_ = first_;
-  if (next_ == 0 || in_a_row_ <= reads_ || IsLarge(file, n)) {
+  if (next_ == 0 || in_a_row_ <= reads_ || IsBetterAlone(file, n)) {
     return file.Read(offset, n, result, scratch, io_options);
   }
   IOStatus s = Refill(file, offset, n, limit, io_options);

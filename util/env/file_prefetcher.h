@@ -18,7 +18,8 @@ class Statistics;
 // ahead until several consecutive reads have each started where the one before ended (or shortly
 // after, where a cache served what lies between); then the distance doubles with each refill, and a
 // jump resets it. Reads that are large themselves are left to the system, which reads ahead as
-// well. One thread at a time may use it.
+// well, and reads that are copied out of a mapping have nothing to wait for. One thread at a time
+// may use it.
 class FilePrefetcher {
  public:
   // Default distances in bytes, and the default number of reads before the first read-ahead.
@@ -68,8 +69,8 @@ class FilePrefetcher {
 
   // True if a read at the offset starts where the one before ended, or shortly after.
   bool Continues(uint64_t offset) const;
-  // True for reads that the system reads ahead itself.
-  bool IsLarge(const RandomAccessFileReader& file, size_t n) const;
+  // True for reads that cost less alone than through the buffer.
+  bool IsBetterAlone(const RandomAccessFileReader& file, size_t n) const;
   // Asks the file to prefetch what the next refill will read.
   void AskForMore(const RandomAccessFileReader& file, uint64_t limit, const IOOptions& io_options);
   // Reads the wanted range and the distance after it into the buffer.

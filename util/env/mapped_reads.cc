@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "util/env/guarded_copy.h"
 
@@ -49,6 +50,21 @@ bool MapsWell(int /*fd*/) {
 
 // More than a copy from memory takes, with a few faults that need no transfer: about 15 us.
 constexpr uint64_t kWaitCycles = 40000;
+
+// Returns true if this thread has met a major page fault, one that waits for a device, since the
+// last call by this thread. A copy may also be slow because the thread lost its processor, or
+// because the host of a virtual machine had to find memory.
+bool HasWaitedForDevice() {
+#if defined(__linux__)
+  [[gnu::tls_model("initial-exec")]] static constinit thread_local uint32_t known = 0;
+  struct rusage usage = {};
+  if (::getrusage(RUSAGE_THREAD, &usage) != 0) return true;
+  const auto now = static_cast<uint32_t>(usage.ru_majflt);
+  return std::exchange(known, now) != now;
+#else
+  return true;
+#endif
+}
 
 // True if the process runs under a limit on its addresses, which mappings would use up.
 bool AddressSpaceIsLimited() {
@@ -114,7 +130,7 @@ const char* MappedReads::Map() {
 // a probe.
 void MappedReads::Learn(uint64_t cycles) {
   const uint32_t pause = pause_after_wait_.load(std::memory_order_relaxed);
-  if (cycles > kWaitCycles) [[unlikely]] {
+  if (cycles > kWaitCycles && HasWaitedForDevice()) [[unlikely]] {
     pause_after_wait_.store(std::min(pause * 2, kPauseMost), std::memory_order_relaxed);
     pause_.store(pause, std::memory_order_relaxed);
   } else if (pause > kPauseLeast) {

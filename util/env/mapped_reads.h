@@ -12,9 +12,9 @@
 //    not.
 // 2. Only files on local file systems whose mappings agree with pread are mapped, in total at most
 //    kTotalMost bytes and kMappingsMost files, and none if the program's address space is limited.
-// 3. A copy that takes more than about 15 us (kWaitCycles) has waited for the device, page by page
-//    where pread would have waited once. The next reads use pread, the more of them the more copies
-//    have waited.
+// 3. A copy that takes more than about 15 us (kWaitCycles), and in which the thread met a major page
+//    fault, has waited for the device, page by page where pread would have waited once. The next
+//    reads use pread, the more of them the more copies have waited.
 // 4. After a copy that met a page which the file does not have (it was truncated; GuardedCopy
 //    catches the SIGBUS), the file is not copied from any more.
 //
@@ -64,6 +64,10 @@ class MappedReads {
   bool Read(uint64_t offset, size_t n, char* scratch);
   // True if the next read is the caller's: no mapping yet, or copies have waited lately.
   [[nodiscard]] bool rests() const { return pause_.load(std::memory_order_relaxed) != 0; }
+  // True if the file is mapped, and the next read is likely to be copied out of the mapping.
+  [[nodiscard]] bool copies() const {
+    return base_.load(std::memory_order_relaxed) != nullptr && !rests();
+  }
   // True if copies have waited for the device lately, and more often than not.
   [[nodiscard]] bool waits() const {
     return pause_after_wait_.load(std::memory_order_relaxed) > kPauseLeast;

@@ -62,6 +62,10 @@ class PosixRandomAccessFile final : public FSRandomAccessFile {
   static void MultiReadFiles(std::span<const Reads> files);
   // True if a read is likely to wait for a device: lately the mapping has not served one quickly.
   [[nodiscard]] bool MayWait() const { return !in_memory_ && (direct_ || mapped_.rests()); }
+  // True if a read of `n` bytes is likely to be copied out of the mapping, without a system call.
+  [[nodiscard]] bool CopiesFromMapping(size_t n) const {
+    return !direct_ && n <= MappedReads::kBytesMost && mapped_.copies();
+  }
   IOStatus Prefetch(uint64_t offset, size_t n, const IOOptions& options,
                     IODebugContext* dbg) override;
   size_t GetUniqueId(char* id, size_t max_size) const override;

@@ -124,6 +124,10 @@ IOStatus RandomAccessFileReader::Open(FileSystem* fs, const std::string& fname,
   return s;
 }
 
+bool RandomAccessFileReader::copies_from_mapping(size_t n) const {
+  return posix_ != nullptr && posix_->CopiesFromMapping(n);
+}
+
 IOStatus RandomAccessFileReader::EndsBefore(uint64_t offset, size_t n, size_t got) const {
   return IOStatus::Corruption(file_name_, "ends early: wanted " + std::to_string(n) +
                                               " bytes at offset " + std::to_string(offset) +

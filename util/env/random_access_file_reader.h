@@ -54,6 +54,9 @@ class RandomAccessFileReader {
   [[nodiscard]] bool maps() const { return options_.maps; }
   // True if the operating system caches what is read, so that reading it again soon costs little.
   [[nodiscard]] bool page_cached() const { return options_.page_cached; }
+  // True if a read of `n` bytes is likely to cost a copy and no system call, because the file's
+  // pages are in memory. Reading ahead then only adds a second copy.
+  [[nodiscard]] bool copies_from_mapping(size_t n) const;
   // Reads [offset, offset + n). *result has exactly n bytes, in scratch or in memory that lives as
   // long as the file; returns Corruption if the file ends before. With direct I/O any offset, n and
   // scratch will do. An io_options.rate_limiter_priority other than IO_TOTAL makes it ask the rate

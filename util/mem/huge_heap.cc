@@ -84,10 +84,11 @@ size_t SparesWanted() {
 // The free chunks, by size.
 class FreeLists {
  public:
-  // One list for each size up to the largest piece, one for larger chunks, and one for whole
-  // regions, which are split last.
-  static constexpr uint32_t kLarger = HugeHeap::kMostBytes / kUnit + 1;
-  static constexpr uint32_t kWhole = kLarger + 1;
+  // One list for each size up to kExact units, 64 KiB; one for each factor of two above that; and
+  // one for whole regions, which are split last.
+  static constexpr uint32_t kExact = 1023;
+  static constexpr uint32_t kWhole =
+      kExact + static_cast<uint32_t>(std::bit_width(kRegionUnits / (kExact + 1)));
   static constexpr uint32_t kLists = kWhole + 1;
 
   void Add(Chunk* chunk) {
@@ -108,11 +109,20 @@ class FreeLists {
     lists_[i] = chunk->next;
     if (chunk->next == nullptr) any_[i / 64] &= ~(uint64_t{1} << i % 64);
   }
-  // Returns the smallest chunk of at least `units`, or null. Requires that `units` is at most the
-  // largest piece's.
+  // Returns a chunk of at least `units`, or null: the smallest up to 64 KiB, and above that one of
+  // the smaller ones.
   [[nodiscard]] Chunk* Find(uint32_t units) const {
-    uint32_t word = units / 64;
-    uint64_t bits = any_[word] & (~uint64_t{0} << units % 64);
+    uint32_t least = ListOf(units);
+    if (least > kExact) {
+      // Only some chunks of this list are large enough, and all of those that follow.
+      Chunk* chunk = lists_[least];
+      for (int i = 0; i < kTried && chunk != nullptr; i++, chunk = chunk->next) {
+        if (chunk->units >= units) return chunk;
+      }
+      least++;
+    }
+    uint32_t word = least / 64;
+    uint64_t bits = any_[word] & (~uint64_t{0} << least % 64);
     while (bits == 0) {
       if (++word == any_.size()) return nullptr;
       bits = any_[word];
@@ -124,8 +134,14 @@ class FreeLists {
   [[nodiscard]] Chunk* AnyWhole() const { return lists_[kWhole]; }
 
  private:
+  // Number of chunks that are looked at in a list whose chunks may be too small. Each costs a cache
+  // miss under the lock of the part.
+  static constexpr int kTried = 8;
+
   static uint32_t ListOf(uint32_t units) {
-    return units < kLarger ? units : units < kWholeRegion ? kLarger : kWhole;
+    if (units <= kExact) return units;
+    if (units == kWholeRegion) return kWhole;
+    return kExact + static_cast<uint32_t>(std::bit_width(units / (kExact + 1)));
   }
 
   std::array<Chunk*, kLists> lists_{};

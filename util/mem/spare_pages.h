@@ -20,7 +20,7 @@ namespace varve {
 // spare pages, and gets no more.
 class SparePages final : private SharedTimer::Client {
  public:
-  static constexpr size_t kMost = 2;
+  static constexpr size_t kMost = 8;
 
   // Returns the process's instance, which is never destroyed.
   static SparePages& Default();

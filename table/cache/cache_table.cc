@@ -18,6 +18,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <new>
 #include <utility>
 
 #include "util/base/assert.h"
@@ -39,10 +40,6 @@ void CacheTable::Init(size_t entries, const Mutex* owner) {
   owner_ = owner;
   const size_t wanted = std::clamp(entries * 2, kBucketsMin, kFirstBucketsMax);
   auto* const buckets = new Buckets(std::bit_ceil(wanted));
-  if (buckets->heads == nullptr) {
-    delete buckets;
-    throw std::bad_alloc();
-  }
   buckets_.store(buckets, std::memory_order_release);
   bucket_count_.store(buckets->mask + 1, std::memory_order_relaxed);
 }
@@ -98,7 +95,7 @@ CacheTable::Outcome CacheTable::Push(CacheEntry* entry, bool* hides) {
 // links back. The entry's own link stays, for readers that are on it.
 void CacheTable::Unlink(CacheEntry* entry) {
   owner_->AssertHeld();
-  const Buckets* const buckets = buckets_.load(std::memory_order_relaxed);
+  Buckets* const buckets = buckets_.load(std::memory_order_relaxed);
   std::atomic<CacheEntry*>& head = buckets->heads[entry->hash & buckets->mask];
   CacheEntry* const next = entry->next.load(std::memory_order_relaxed);
   CacheEntry* first = entry;
@@ -151,9 +148,10 @@ void CacheTable::Grow() {
   owner_->AssertHeld();
   Buckets* const from = buckets_.load(std::memory_order_relaxed);
   const size_t count = from->mask + 1;
-  auto* const to = new (std::nothrow) Buckets(count * 2);
-  if (to == nullptr || to->heads == nullptr) {
-    delete to;
+  Buckets* to = nullptr;
+  try {
+    to = new Buckets(count * 2);
+  } catch (const std::bad_alloc&) {
     return;
   }
   from->closing.store(true, std::memory_order_release);

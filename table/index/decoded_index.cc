@@ -40,15 +40,12 @@ Status DecodedIndex::Decode(const Slice& block, const IndexForm& form,
       return Status::NotSupported("index with more than 4 GiB of keys", where);
     }
     result->separators_.append(key.data(), key.size());
-    result->separator_ends_.push_back(static_cast<uint32_t>(result->separators_.size()));
-    result->offsets_.push_back(handle.offset);
-    result->sizes_.push_back(static_cast<uint32_t>(handle.size));
+    result->entries_.push_back(Entry{handle.offset, static_cast<uint32_t>(handle.size),
+                                     static_cast<uint32_t>(result->separators_.size())});
   }
   if (entries.damage() != nullptr) return Status::Corruption(entries.damage(), where);
   result->separators_.shrink_to_fit();
-  result->separator_ends_.shrink_to_fit();
-  result->offsets_.shrink_to_fit();
-  result->sizes_.shrink_to_fit();
+  result->entries_.shrink_to_fit();
 
   if (BytesDecide(icmp.order())) {
     result->prefixes_.Build(result->size(), IsReverse(icmp.order()),
@@ -60,21 +57,20 @@ Status DecodedIndex::Decode(const Slice& block, const IndexForm& form,
 
 // The cache has a pointer to each slot that refers to a block, and would write to it on eviction.
 DecodedIndex::~DecodedIndex() {
-  if (slots_ == nullptr) return;
-  for (size_t i = 0; i < size(); i++) slot_cache_->Detach(&slots_[i]);
+  for (BlockSlot& slot : slots_) slot_cache_->Detach(&slot);
 }
 
 // All slots begin empty: a block enters its slot when it is first read through the cache.
 void DecodedIndex::MakeSlots(ClockCache* cache) {
-  VARVE_ASSERT(slots_ == nullptr && cache != nullptr);
+  VARVE_ASSERT(slots_.empty() && cache != nullptr);
   slot_cache_ = cache;
-  slots_.reset(new BlockSlot[size()]());
+  slots_ = std::vector<BlockSlot, HugeHeapAllocator<BlockSlot>>(size());
 }
 
 size_t DecodedIndex::CountCached() const {
   size_t count = 0;
-  for (size_t i = 0; slots_ != nullptr && i < size(); i++) {
-    if (slots_[i].load(std::memory_order_relaxed) != nullptr) count++;
+  for (const BlockSlot& slot : slots_) {
+    if (slot.load(std::memory_order_relaxed) != nullptr) count++;
   }
   return count;
 }
@@ -88,7 +84,12 @@ bool DecodedIndex::Before(const InternalKeyComparator& icmp, size_t i, const Sli
 size_t DecodedIndex::Seek(const InternalKeyComparator& icmp, const Slice& target) const {
   if (!prefixes_.built()) [[unlikely]]
     return SeekBetween(icmp, target, {0, size()});
-  return SeekBetween(icmp, target, prefixes_.Find(icmp.KeyOf(target)));
+  // The slot that is wanted next is one of two cache lines of slots.
+  const auto near = [this](size_t first) {
+    constexpr size_t kSlotsOfLine = 64 / sizeof(BlockSlot);
+    for (size_t i = 0; i < SeparatorPrefixes::kNear; i += kSlotsOfLine) PrefetchSlot(first + i);
+  };
+  return SeekBetween(icmp, target, prefixes_.Find(icmp.KeyOf(target), near));
 }
 
 // The words of all targets are searched level by level; only what is left of each range is compared
@@ -128,9 +129,7 @@ size_t DecodedIndex::SeekBetween(const InternalKeyComparator& icmp, const Slice&
 
 size_t DecodedIndex::MemoryUsage() const {
   return sizeof(*this) + prefixes_.MemoryUsage() + separators_.capacity() +
-         offsets_.capacity() * sizeof(uint64_t) + sizes_.capacity() * sizeof(uint32_t) +
-         separator_ends_.capacity() * sizeof(uint32_t) +
-         (slots_ != nullptr ? size() * sizeof(BlockSlot) : 0);
+         entries_.capacity() * sizeof(Entry) + slots_.capacity() * sizeof(BlockSlot);
 }
 
 }  // namespace varve

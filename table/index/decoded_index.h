@@ -4,13 +4,15 @@
 // Holds one index block, decoded on load into arrays that are searched without further decoding.
 //
 //      i                 0         1         2         3
-//      separators_     [ "c"    ][ "hk"   ][ "p"    ][ "zz"   ]   ends in separator_ends_
-//      offsets_/sizes_ [ 0/4090 ][ 4095/..][ ...    ][ ...    ]   of data blocks in the file
+//      separators_     [ "c"    ][ "hk"   ][ "p"    ][ "zz"   ]
+//      entries_        [ 0/4090 ][ 4095/..][ ...    ][ ...    ]   data blocks in the file, and
+//      where
+//                                                                 separators end
 //      slots_          [ ->     ][ -      ][ ->     ][ -      ]   blocks in the cache now
 //
 // A look-up for "k" seeks the first separator that is not below it ("p", entry 2). If slot 2 refers
 // to a cached block, the block is searched at once: no key of the cache is made, and no table of
-// the cache is searched.
+// the cache is searched. What a look-up reads lies on huge pages.
 
 #include <cstddef>
 #include <cstdint>
@@ -28,6 +30,7 @@
 #include "table/index/separator_prefixes.h"
 #include "util/base/assert.h"
 #include "util/key/internal_key.h"
+#include "util/mem/huge_heap.h"
 #include "util/mem/prefetch.h"
 
 namespace varve {
@@ -48,17 +51,17 @@ class DecodedIndex {
                        uint64_t limit, const Slice& where, std::unique_ptr<DecodedIndex>* index);
 
   // Returns the number of entries.
-  [[nodiscard]] size_t size() const { return offsets_.size(); }
+  [[nodiscard]] size_t size() const { return entries_.size(); }
   // The calls below require i < size().
   [[nodiscard]] BlockHandle handle(size_t i) const {
     VARVE_ASSERT(i < size());
-    return BlockHandle{offsets_[i], sizes_[i]};
+    return BlockHandle{entries_[i].offset, entries_[i].size};
   }
   // Returns the separator, a user key or an internal key according to form().user_keys.
   [[nodiscard]] Slice separator(size_t i) const {
     VARVE_ASSERT(i < size());
-    const size_t begin = i == 0 ? 0 : separator_ends_[i - 1];
-    return Slice(separators_.data() + begin, separator_ends_[i] - begin);
+    const size_t begin = i == 0 ? 0 : entries_[i - 1].separator_end;
+    return Slice(separators_.data() + begin, entries_[i].separator_end - begin);
   }
   [[nodiscard]] Slice separator_user_key(size_t i) const {
     return form_.user_keys ? separator(i) : ExtractUserKey(separator(i));
@@ -82,7 +85,7 @@ class DecodedIndex {
   // Returns the entry's slot, or null if there are none. Requires i < size().
   [[nodiscard]] BlockSlot* slot(size_t i) const {
     VARVE_ASSERT(i < size());
-    return slots_ != nullptr ? &slots_[i] : nullptr;
+    return slots_.empty() ? nullptr : &slots_[i];
   }
 
   // Returns how many entries have a block in the cache now, as far as their slots know.
@@ -90,20 +93,19 @@ class DecodedIndex {
 
   // Drops the blocks that slots refer to from the cache, because the table is going away.
   void DropBlocks() const {
-    if (slots_ != nullptr) slot_cache_->Drop({slots_.get(), size()});
+    if (!slots_.empty()) slot_cache_->Drop(slots_);
   }
 
   // Prefetches the slot itself. `i` may have any value, and there need not be slots: the address is
   // only computed.
   void PrefetchSlot(size_t i) const {
-    const auto first = reinterpret_cast<uintptr_t>(slots_.get());
+    const auto first = reinterpret_cast<uintptr_t>(slots_.data());
     PrefetchLine(reinterpret_cast<const void*>(first + i * sizeof(BlockSlot)));
   }
   // Prefetches the data of an entry, except its separator. Requires i < size().
   void PrefetchEntry(size_t i) const {
     PrefetchSlot(i);
-    PrefetchLine(&offsets_[i]);
-    PrefetchLine(&sizes_[i]);
+    PrefetchLine(&entries_[i]);
   }
 
   // Returns the index of the first entry whose separator is >= `target` (an internal key), which
@@ -119,6 +121,13 @@ class DecodedIndex {
   [[nodiscard]] size_t MemoryUsage() const;
 
  private:
+  // A data block in the file, and the end of its separator in separators_.
+  struct Entry {
+    uint64_t offset;
+    uint32_t size;
+    uint32_t separator_end;
+  };
+
   DecodedIndex() = default;
   // Searches a part of the index by comparisons in full.
   [[nodiscard]] size_t SeekBetween(const InternalKeyComparator& icmp, const Slice& target,
@@ -131,15 +140,12 @@ class DecodedIndex {
   // Prefixes of the separators' keys, without timestamps; not built if the comparator does not
   // order by bytes, or the block is out of order.
   SeparatorPrefixes prefixes_;
-  // Handles of the blocks, by entry.
-  std::vector<uint64_t> offsets_;
-  std::vector<uint32_t> sizes_;
+  std::vector<Entry, HugeHeapAllocator<Entry>> entries_;
   // All separators, one after the other.
   std::string separators_;
-  std::vector<uint32_t> separator_ends_;
   ClockCache* slot_cache_ = nullptr;
-  // One for each entry; null if the cache has no slots.
-  std::unique_ptr<BlockSlot[]> slots_;
+  // One for each entry; empty if the cache has no slots. The cache writes to them at any time.
+  mutable std::vector<BlockSlot, HugeHeapAllocator<BlockSlot>> slots_;
 };
 
 }  // namespace varve

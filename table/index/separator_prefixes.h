@@ -53,13 +53,19 @@ class SeparatorPrefixes {
   [[nodiscard]] bool built() const { return built_; }
 
   // Returns the keys that must be compared with `key`, which has the form of those of Build: mostly
-  // none or one.
-  [[nodiscard]] Range Find(const Slice& key) const {
+  // none or one. Calls near(first) where StaticBTree::LowerBound does: the result is likely to lie
+  // among the kNear keys from `first` on.
+  static constexpr size_t kNear = StaticBTree::kFanout;
+  template <typename Near>
+  [[nodiscard]] Range Find(const Slice& key, const Near& near) const {
     VARVE_ASSERT(built_);
     uint64_t word = 0;
     size_t place = 0;
     if (!WordOf(root_, key, &word, &place)) return {place, place};
-    return FindFrom(key, word, root_.words.LowerBound(word));
+    return FindFrom(key, word, root_.words.LowerBound(word, near));
+  }
+  [[nodiscard]] Range Find(const Slice& key) const {
+    return Find(key, [](size_t) {});
   }
   // Sets ranges[k] to what Find returns for keys[k]. Requires at most kSoughtMax keys. Overlaps the
   // waits for memory.

@@ -250,6 +250,11 @@ Status BlockStore::Read(const BlockHandle& handle, const BlockReadContext& conte
   BlockContents contents;
   BlockFetch fetch = MakeFetch(context);
   if (VARVE_CANARY(kSkipFilterChecksum)) fetch.verify_checksum = false;
+  if (fetch.room.allocator == nullptr) {
+    // A probe reads one line of the filter, which must not straddle two lines of memory.
+    fetch.room.huge_pages = true;
+    fetch.room.front = HugeHeap::kToLine;
+  }
   VARVE_RETURN_IF_ERROR(FetchBlock(file, handle, fetch, &contents));
   *filter = std::make_unique<FilterBlock>(std::move(contents));
   return Status::OK();

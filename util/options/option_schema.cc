@@ -17,7 +17,8 @@ std::string QualifiedName(const OptionTable& table, std::string_view name) {
 // Only the two codes that ApplyOptions promises remain: whatever a program's factory returned
 // becomes InvalidArgument.
 Status WithName(const Status& s, const OptionTable& table, std::string_view name) {
-  const std::string text = QualifiedName(table, name) + ": " + s.getState();
+  std::string text = QualifiedName(table, name) + ": ";
+  text += s.getState() != nullptr ? s.getState() : s.ToString();
   return s.IsNotSupported() ? Status::NotSupported(text) : Status::InvalidArgument(text);
 }
 

@@ -164,6 +164,7 @@ void PosixRandomAccessFile::AskAhead(uint64_t offset, size_t n) const {
 }
 
 void PosixRandomAccessFile::FinishRead(FSReadRequest* request, size_t here) const {
+  request->status = IOStatus::OK();  // It may still have the error of an earlier read.
   size_t more = 0;
   // With direct I/O a read that brought only a part has reached the end of the file, and a read of
   // the rest would not be aligned. One that brought nothing may have failed, and is made again.

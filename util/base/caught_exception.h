@@ -11,9 +11,9 @@
 
 namespace varve {
 
-// Returns the status that a RefusedCall carries, MemoryLimit for std::bad_alloc, and Aborted for
-// any other exception, with its text if it is a std::exception. Requires a call within a handler of
-// that exception.
+// Returns the status that a RefusedCall (refused_call.h) carries, MemoryLimit for std::bad_alloc,
+// and Aborted for any other exception, with its text if it is a std::exception. Requires a call
+// within a handler of that exception.
 Status CaughtException() noexcept;
 
 // Runs `step` and returns its status (OK if it returns nothing), or the status of what it threw.

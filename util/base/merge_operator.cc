@@ -13,7 +13,8 @@ namespace varve {
 
 namespace {
 
-// Merges onto the default column of an entity, and copies its other columns.
+// Merges onto the default column of an entity, or onto an empty value if it has none, and copies
+// its other columns.
 bool MergeDefaultColumn(const MergeOperator& merger,
                         const MergeOperator::MergeOperationInputV3& merge_in,
                         const WideColumns& columns,
@@ -28,6 +29,7 @@ bool MergeDefaultColumn(const MergeOperator& merger,
   const bool ok = merger.FullMergeV2(in, &out);
   merge_out->op_failure_scope = out.op_failure_scope;
   if (!ok) return false;
+  // The operator may have chosen an existing operand as the result, instead of filling `merged`.
   if (operand.data() != nullptr) merged.assign(operand.data(), operand.size());
   MergeOperator::MergeOperationOutputV3::NewColumns result;
   result.reserve(columns.size() + 1);

@@ -16,8 +16,9 @@
 namespace varve {
 
 // Sets *made, which is a std::shared_ptr or, for objects that live until the program ends, a plain
-// pointer. Returns NotFound if no factory of the pointed-to type, or of its non-const form, has
-// that name. Changes nothing unless it returns OK.
+// pointer. Returns NotFound if there is no registry, or no factory of the pointed-to type, or of
+// its non-const form, has that name; an exception of the factory as a status. Changes nothing
+// unless it returns OK.
 template <typename Pointer>
 Status NewRegisteredObject(const ConfigOptions& config, const std::string& id, Pointer* made) {
   using Traits = std::pointer_traits<Pointer>;

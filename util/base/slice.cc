@@ -83,9 +83,9 @@ PinnableSlice& PinnableSlice::operator=(PinnableSlice&& other) noexcept {
   return *this;
 }
 
-// Requires that this holds no cleanups.
-// Three cases: the value is pinned elsewhere (its bytes stay), lies in a buffer of the caller (the
-// pointer moves), or in the object's own string (the string moves, perhaps with its bytes).
+// Requires that this holds no cleanups. There are three cases: the value is pinned elsewhere (its
+// bytes stay), lies in a buffer of the caller (the pointer moves), or in the object's own string
+// (the string moves, perhaps with its bytes).
 void PinnableSlice::TakeFrom(PinnableSlice* other) noexcept {
   Cleanable::operator=(std::move(*other));
   pinned_ = other->pinned_;

@@ -5,8 +5,9 @@
 
 #include "varve/status.h"
 
-// Evaluates an expression of type Status (or IOStatus) once, and returns it from the enclosing
-// function unless it is OK. Requires a function that returns Status.
+// Evaluates an expression of type Status or IOStatus once, and returns it from the enclosing
+// function unless it is OK. Requires a function that returns Status, or IOStatus if the expression
+// has that type.
 #define VARVE_RETURN_IF_ERROR(expr)                                      \
   do {                                                                   \
     if (auto varve_status_ = (expr); !varve_status_.ok()) [[unlikely]] { \

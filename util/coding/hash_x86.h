@@ -11,7 +11,7 @@ namespace varve::hash_x86 {
 // Returns the lower 32 bits of the 64-bit hash with seed 0.
 using Xxh3Function = uint32_t (*)(const char* data, size_t n);
 
-// Returns the function for this processor; null if the portable one is as good.
+// Returns a function that uses AVX2; null if this processor lacks that.
 Xxh3Function FindXxh3();
 
 }  // namespace varve::hash_x86

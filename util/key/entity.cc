@@ -106,8 +106,8 @@ Status PassOver(const Slice& entity, const Visit& visit, const char** values) {
   return pass.Run(columns, visit, values);
 }
 
-// Appends the entity of columns that ascend.
-// After the reservation nothing below can fail.
+// Appends the entity of columns that ascend; `bytes` is its size. Nothing can fail after the
+// reservation.
 void AppendSorted(const WideColumns& columns, size_t bytes, std::string* entity) {
   const size_t before = entity->size();
   entity->reserve(before + bytes);
@@ -190,7 +190,11 @@ Status FindColumn(const Slice& entity, const Slice& name, Slice* value, bool* fo
     // The pass goes on to the end, because the index is to be checked as a whole.
     if (*found) return;
     *found = present == name;
-    *found ? bytes = size : before += size;
+    if (*found) {
+      bytes = size;
+    } else {
+      before += size;
+    }
   };
   const char* values = nullptr;
   VARVE_RETURN_IF_ERROR(PassOver(entity, look, &values));

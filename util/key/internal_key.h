@@ -48,10 +48,11 @@ enum ValueType : uint8_t {
   kTypeColumnFamilySingleDeletion = 0x08,  // log only
   // Marks of two-phase commit: the updates of a prepared transaction stand between a begin and an
   // end mark, and a later record commits the transaction or rolls it back.
-  kTypeBeginPrepareXID = 0x09,            // log only
-  kTypeEndPrepareXID = 0x0A,              // log only
-  kTypeCommitXID = 0x0B,                  // log only
-  kTypeRollbackXID = 0x0C,                // log only
+  kTypeBeginPrepareXID = 0x09,  // log only
+  kTypeEndPrepareXID = 0x0A,    // log only
+  kTypeCommitXID = 0x0B,        // log only
+  kTypeRollbackXID = 0x0C,      // log only
+  // Changes nothing; RocksDB's WRITE_PREPARED ends batches with it.
   kTypeNoop = 0x0D,                       // log only
   kTypeColumnFamilyRangeDeletion = 0x0E,  // log only
   // The value of a range deletion is the end of its range, which is not deleted.
@@ -59,14 +60,17 @@ enum ValueType : uint8_t {
   kTypeColumnFamilyBlobIndex = 0x10,  // log only
   // The value is a reference into a blob file.
   kTypeBlobIndex = 0x11,
+  // These begin a prepared transaction of RocksDB's WRITE_PREPARED and WRITE_UNPREPARED.
   kTypeBeginPersistedPrepareXID = 0x12,  // log only
   kTypeBeginUnprepareXID = 0x13,         // log only
   // Deletes a key under a comparator with timestamps, as of its own timestamp.
   kTypeDeletionWithTimestamp = 0x14,
+  // Commits a transaction, whose entries get a timestamp.
   kTypeCommitXIDAndTimestamp = 0x15,  // log only
   // The value is a list of columns (util/key/entity.h).
   kTypeWideColumnEntity = 0x16,
   kTypeColumnFamilyWideColumnEntity = 0x17,  // log only
+  // A put with a write time (RocksDB's TimedPut), which is not supported.
   kTypeValuePreferredSeqno = 0x18,
   kTypeColumnFamilyValuePreferredSeqno = 0x19,  // log only
   kTypeMaxValid,                                // one past the largest number in use

@@ -39,27 +39,26 @@ inline constexpr bool kCopyMergeOperands = true;
 inline constexpr bool kCopyMergeOperands = false;
 #endif
 
-// Keeps the memory of a source's values alive, for each holder of a share.
+// Keeps the memory of a source's values alive, for each holder of a share: a cleanup that releases
+// a reference.
 class ValuePin {
  public:
   ValuePin() = default;
   ValuePin(const ValuePin&) = delete;
   ValuePin& operator=(const ValuePin&) = delete;
 
-  // Returns a Cleanable with a share, a new one if the last was taken over. Returns null if the
-  // bytes cannot be pinned and must be copied.
+  // Returns a Cleanable, owned by the pin, that holds a share; the caller takes it over
+  // (DelegateCleanupsTo, PinSlice). Returns null if the bytes cannot be pinned and must be copied.
   virtual Cleanable* Renew() = 0;
 
-  // True once operands have a share, which covers all values of the same source.
+  // Set by MergeOperands when it has taken a share, which covers all values of the same source.
   bool operands_have_share = false;
 
  protected:
   ~ValuePin() = default;
 };
 
-// Collects operands newest first, then perhaps the base value below them. Operands of memtables
-// stay in place: the caller holds the super-version. Small operands of blocks are copied into
-// shared memory; for larger ones a share in the block is taken, one for all that lie in it.
+// Collects operands newest first, then perhaps the base value below them.
 //
 // Thread safety: none. Errors: std::bad_alloc.
 class MergeOperands {

@@ -12,7 +12,7 @@
 // absent, because an entry after it may have a newer sequence number and an older timestamp.
 //
 // A small value is copied; a larger one is pinned where it lies, if its source can (ValuePin).
-// Within an epoch no operand is taken, as the operator would run for as long as it likes: the
+// In an Epoch::Guard no operand is taken, as the operator would run for as long as it likes: the
 // lookup notes that it was put off, and the source offers the block again under a reference.
 
 #include "util/key/point_lookup.h"
@@ -94,7 +94,8 @@ void PointLookup::NoteLast(const Slice& timestamp) {
   memcpy(LastTimestamp(), timestamp.data(), as_of_.size());
 }
 
-// Sets back all that the search has found, and keeps what the caller has asked for.
+// Sets back all that the search has found, and keeps what the caller has asked for: so the list of
+// CollectInto stays, and value_ stays null.
 void PointLookup::Restart() {
   LeaveKeysWithoutTimestamp();
   state_ = State::kSearching;
@@ -198,11 +199,11 @@ void PointLookup::CoverWith(const FragmentedTombstones& tombstones) {
 bool PointLookup::Offer(uint64_t trailer, const Slice& value, ValuePin* pin) {
   const SequenceNumber seq = trailer >> 8;
   found_seq_ = seq;
-  // Without timestamps every later entry is older still, so the key is deleted. Operands that were
-  // found stay: they are merged without a base.
   if (seq < covering_seq_) {
-    // Later entries may have been written later, with an older timestamp.
+    // With timestamps, a later entry may have a newer sequence number, so the search goes on.
     if (icmp_ != nullptr) return false;
+    // Without, every later entry is older still. Operands that were found are merged without a
+    // base.
     state_ = State::kDeleted;
     return true;
   }

@@ -47,7 +47,7 @@ struct ReadTimestamp {
 class PointLookup {
  public:
   enum class State : uint8_t {
-    kSearching,  // nothing found so far
+    kSearching,  // nothing found so far, or only operands
     kFound,      // *value holds the result
     kDeleted,    // the newest visible entry is a deletion, or a range tombstone covers it
     kFailed,     // status() has the error
@@ -141,7 +141,7 @@ class PointLookup {
 
   // Takes the next older visible entry of the key. `pin` can keep the value's bytes alive; it is
   // null for memtables, whose bytes live as long as the super-version. Small values and those of
-  // memtables are copied. Returns true if the search is over.
+  // memtables are copied. Returns true if the search of this source is over (see TakeDeferred).
   bool Offer(uint64_t trailer, const Slice& value, ValuePin* pin);
   // Like Offer for one of many operands of a memtable, without a call of the operator or the user.
   // Returns false if it is another entry, which must be offered.
@@ -192,7 +192,7 @@ class PointLookup {
     value_ = nullptr;
     whole_through_ = whole_through;
   }
-  // True if no more entries can appear around an entry with this trailer.
+  // True if no more entries can appear at or below the sequence number of this trailer.
   bool IsWholeAt(uint64_t trailer) const { return UnpackSequence(trailer) <= whole_through_; }
 
   // Ends the search as deleted if a tombstone covers everything that older sources may hold.
@@ -203,8 +203,9 @@ class PointLookup {
     return true;
   }
 
-  // True, once, if an operand was offered within an epoch. Operands call the user's operator, which
-  // must not happen there, so the search stops; the block must be searched again under a reference.
+  // True, once, if Offer ended the search at an operand because the thread was in an Epoch::Guard
+  // (util/sync/epoch.h). Operands call the user's operator, which must not happen there: the caller
+  // searches the block again outside of it, under a reference.
   bool TakeDeferred() { return std::exchange(deferred_, false); }
 
   // Says that the caller has put the value in the place of the reference.
@@ -225,7 +226,9 @@ class PointLookup {
   void ComputeHash() const;
   // Does the part of Sees that concerns timestamps.
   bool SeesTimestampOf(const Slice& user_key, uint64_t trailer);
+  // Stores the timestamp where ReportTimestamp said.
   void Report(const Slice& timestamp);
+  // Stores last_timestamp(), and updates out_of_order().
   void NoteLast(const Slice& timestamp);
   [[nodiscard]] char* LastTimestamp() const {
     return buffer_ + key_bytes_ + as_of_.size() + kInternalKeyTrailerBytes;

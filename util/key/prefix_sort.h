@@ -19,11 +19,8 @@
 
 namespace varve {
 
-// Sorts by `is_before`, whose order must agree with the slots' `prefix` where two differ. Throws
-// what is_before throws, and std::bad_alloc.
-//
-// SortByPrefix does a radix sort by as many leading bytes as distinguish most slots (more for text
-// than for numbers), and a comparison sort of each run of slots that agree in these bytes.
+// Sorts by `is_before`, whose order must agree with the slots' `prefix` where two differ. Requires
+// fewer than 2^32 slots. Throws what is_before throws, and std::bad_alloc.
 template <typename Slot, typename IsBefore>
 void SortByPrefix(std::vector<Slot>* slots, const IsBefore& is_before) {
   // The counts of all bytes cost more than the comparisons of fewer slots.

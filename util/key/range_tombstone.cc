@@ -137,9 +137,9 @@ void FragmentedTombstones::SetNewest() {
   }
 }
 
-template <typename Visit>
 // This is the walk of a bottom-up segment tree: at each level at most one node at either side
 // sticks out of its parent, and is visited; what remains is whole parents.
+template <typename Visit>
 void FragmentedTombstones::ForEachNode(const Extent& extent, Visit visit) const {
   size_t first = extent.first + size();
   size_t end = extent.end + size();
@@ -277,13 +277,14 @@ FragmentedTombstones::Rank FragmentedTombstones::FindVisible(size_t fragment,
   // The tombstones of a fragment are those of its leaf and of the nodes above it, newest first in
   // each: the first visible one of each node is a candidate.
   const Rank visible = VisibleRanks(snapshot, limit);
-  const bool any_time = !has_timestamps || timestamps_ascend_;
+  // If timestamps ascend with sequence numbers, VisibleRanks has applied the limit.
+  const bool limit_applied = !has_timestamps || timestamps_ascend_;
   Rank found = kNone;
   for (size_t node = fragment + size(); node > 0; node /= 2) {
     const auto end = node_ranks_.begin() + static_cast<ptrdiff_t>(node_begin_[node + 1]);
     auto it = node_ranks_.begin() + static_cast<ptrdiff_t>(node_begin_[node]);
     it = std::partition_point(it, end, [visible](Rank rank) { return rank >= visible; });
-    while (it != end && !any_time && !IsWithin(*it, limit)) ++it;
+    while (it != end && !limit_applied && !IsWithin(*it, limit)) ++it;
     if (it != end && (found == kNone || *it > found)) found = *it;
   }
   return found;

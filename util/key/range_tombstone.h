@@ -103,6 +103,7 @@ class FragmentedTombstones {
   [[nodiscard]] SequenceNumber max_seq() const { return seqs_.empty() ? 0 : seqs_.back(); }
   [[nodiscard]] SequenceNumber min_seq() const { return seqs_.empty() ? 0 : seqs_.front(); }
   [[nodiscard]] const InternalKeyComparator& comparator() const { return comparator_; }
+  // Bytes of heap memory.
   [[nodiscard]] size_t MemoryUsage() const;
 
   // Returns the largest sequence number <= snapshot of a tombstone within the limit that covers the

@@ -144,13 +144,15 @@ uint64_t Epoch::Oldest(uint64_t barrier) {
 
 bool Epoch::IsFree(uint64_t stamp) {
   if (stamp < KnownFree()) return true;
-  // A reader in the current epoch may have entered just now and may leave soon.
+  // The reader that prevented it last is looked at first: while it is inside, all records need not
+  // be read. If its epoch is the current one, it may have entered just now and leave soon.
   if (const Record* const reader = oldest_reader_.load(std::memory_order_acquire)) {
     const uint64_t epoch = reader->epoch.load(std::memory_order_relaxed);
     if (epoch != kOutside && epoch <= stamp && epoch < now_.load(std::memory_order_relaxed)) {
       return false;
     }
   }
+  // If there has been a fence since the stamp, reading the records is enough.
   const uint64_t barrier = barrier_.load(std::memory_order_seq_cst);
   return stamp < (stamp < barrier ? Oldest(barrier) : FreeBelow());
 }

@@ -33,9 +33,9 @@ class Epoch {
     const bool entered_;
   };
 
-  // Returns the stamp for an object that the caller has unlinked. Requires that the unlinking was a
-  // seq_cst store or exchange: otherwise the processor may read the stamp before the store takes
-  // effect.
+  // Returns the stamp for an object that the caller has unlinked: the current epoch. Requires that
+  // the unlinking was a seq_cst store or exchange: otherwise the processor may read the stamp
+  // before the store takes effect.
   static uint64_t Stamp() { return now_.load(std::memory_order_seq_cst); }
   // Returns the stamp below which no reader can reach anything. Costs a system call; what was
   // stamped before it can be freed as soon as the readers of that time have left.

@@ -11,9 +11,9 @@ namespace varve {
 // that the child finds consistent state and a free mutex.
 //
 // All such mutexes are held at once, so this requires that their holders wait for nothing and
-// neither create nor destroy a ForkWatch. Where holders call others or wait for a device, no mutex
-// is held, and InChild reconstructs mutex and state in place (std::construct_at), whatever another
-// thread was doing to them.
+// neither create nor destroy a ForkWatch. A class whose holders call others or wait for a device
+// passes no mutex to Watch; its InChild reconstructs mutex and state in place (std::construct_at),
+// whatever another thread was doing to them.
 //
 // Thread safety: Watch and Forget may be called from any thread.
 class ForkWatch {

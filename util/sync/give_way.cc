@@ -88,7 +88,7 @@ void GiveWay::Look() {
   const uint64_t cpu = clock->CPUNanos();
   const uint64_t used = cpu - piece_began_cpu_;
   if (cpu != 0 && used < piece - piece / 4) {
-    // Others have had the processor meanwhile, or the thread waited for a device: the turn is not
+    // Others have had the processor meanwhile, or the thread waited for a device: the piece is not
     // over.
     piece_began_ = now - used;
     return;

@@ -144,7 +144,7 @@ class SharedUrgency final : private ForkWatch {
    private:
     SharedUrgency* const of_;
     Urgency urgency_ = Urgency::kCalm;
-    uint64_t generation_ = 0;
+    uint64_t generation_ = 0;  // That of *of_ when urgency_ was set.
   };
 
   // Returns the most urgent wish.
@@ -157,7 +157,8 @@ class SharedUrgency final : private ForkWatch {
   Mutex mu_{lock_ranks::kGiveWay};
   // Number of wishes above kCalm, by urgency.
   std::array<int, kUrgencies> wishes_ VARVE_GUARDED_BY(mu_) = {};
-  uint64_t generation_ VARVE_GUARDED_BY(mu_) = 0;  // Incremented in a child of fork().
+  // Incremented in a child of fork(), where wishes of earlier generations do not count.
+  uint64_t generation_ VARVE_GUARDED_BY(mu_) = 0;
   std::atomic<Urgency> nearest_{Urgency::kCalm};
 };
 

@@ -116,8 +116,6 @@ bool IdleThreads::StepLocked() noexcept {
   return false;
 }
 
-// Returns the number of runnable threads of idle priority. A process is passed over whose first
-// thread has another priority.
 size_t IdleThreads::RunnableOf(const char* process) const noexcept {
   char path[128];
   ThreadStat stat;

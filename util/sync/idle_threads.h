@@ -52,15 +52,18 @@ class IdleThreads {
  private:
   // Does what Step does, with the lock held.
   bool StepLocked() noexcept VARVE_REQUIRES(mu_);
+  // Returns the number of runnable threads of idle priority of a process; 0 if the first thread of
+  // the process has another priority. `process` is its id as text.
   size_t RunnableOf(const char* process) const noexcept;
 
   const char* const proc_;
-  std::atomic<size_t> count_{0};
-  std::atomic<uint64_t> next_step_nanos_{0};
+  std::atomic<size_t> count_{0};              // The result of the last whole pass.
+  std::atomic<uint64_t> next_step_nanos_{0};  // On the monotonic clock.
   // No thread waits for it. A child of fork() that finds it taken keeps its parent's last result.
   Mutex mu_{lock_ranks::kIdleThreads};
+  // The position of the pass in `proc_`; null before the first. Owned.
   DIR* processes_ VARVE_GUARDED_BY(mu_) = nullptr;
-  size_t so_far_ VARVE_GUARDED_BY(mu_) = 0;
+  size_t so_far_ VARVE_GUARDED_BY(mu_) = 0;  // Threads that this pass has counted.
 };
 
 }  // namespace varve

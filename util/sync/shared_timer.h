@@ -34,18 +34,18 @@ class SharedTimer final : private ForkWatch {
   // Adds a client, which must not be present; calls it soon, and from then on as it requests.
   // Returns false, adding nothing, if there is no thread or no memory.
   bool Add(Client* client);
-  // Calls the client soon, whatever it requested.
+  // Calls the client soon, whatever it requested. Does nothing if the client is not present.
   void Wake(Client* client);
   // Calls all clients soon, for callers that do not know which one is concerned.
   void WakeAll();
-  // Removes a client, and returns when it is not called any more. Does nothing if the client is not
-  // present.
+  // Removes a client, and returns when it is not called any more; so OnTime must not call it. Does
+  // nothing if the client is not present.
   void Remove(Client* client);
 
  private:
   struct Entry {
     Client* client = nullptr;
-    uint64_t due_micros = 0;
+    uint64_t due_micros = 0;  // On the steady clock.
   };
 
   SharedTimer();
@@ -61,7 +61,8 @@ class SharedTimer final : private ForkWatch {
   // Replaced in a child, because the parent's waiters do not exist there.
   std::unique_ptr<CondVar> changed_ VARVE_GUARDED_BY(mu_);
   std::vector<Entry> entries_ VARVE_GUARDED_BY(mu_);
-  // There may be more than one, as a thread of an earlier generation may still be ending.
+  // The clients that are being called. There may be more than one, as a thread of an earlier
+  // generation may still be ending.
   std::vector<const Client*> running_ VARVE_GUARDED_BY(mu_);
   // Null without clients. A thread of an earlier generation ends.
   std::unique_ptr<std::thread> thread_ VARVE_GUARDED_BY(mu_);

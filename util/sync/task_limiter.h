@@ -63,8 +63,9 @@ class TaskSlot {
   TaskSlot(const TaskSlot&) = delete;
   TaskSlot& operator=(const TaskSlot&) = delete;
 
-  // Counts a task. Requires that the slot is free. Without a limiter it counts nothing and returns
-  // true.
+  // Counts a task; returns false if the limit is reached and not to be ignored (see
+  // TaskLimiter::Take). Requires that the slot is free, and that the limiter is one of
+  // NewConcurrentTaskLimiter or null: then it counts nothing and returns true.
   bool Take(const std::shared_ptr<ConcurrentTaskLimiter>& limiter, bool force);
   // Gives the count back; does nothing if the slot is free.
   void Release();

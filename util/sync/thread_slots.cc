@@ -150,7 +150,7 @@ void DestroyTable(ThreadTable* table) {
   MutexLock lock(&registry.mu);
   for (uint32_t id = 0; id < registry.instances.size() && id < kCells; id++) {
     const Instance& instance = registry.instances[id];
-    if (instance.release == nullptr) continue;
+    if (instance.release == nullptr) continue;  // The number is free.
     if (void* p = TakeCell(table, id, instance.in_use)) leftovers.Add(id, instance.release, p);
     if (leftovers.full()) ReleaseLeftovers(&registry, &leftovers);
   }

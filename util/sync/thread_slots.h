@@ -8,6 +8,10 @@
 
 namespace varve {
 
+// A thread that uses the pointer exchanges its cell for the marker `in_use`, and puts the pointer
+// back by CompareExchange. This fails if Scrape has emptied the cell meanwhile: then the pointer
+// may be out of date, and the thread releases it itself.
+//
 // Thread safety: Exchange and CompareExchange touch the calling thread's cell only; Scrape may run
 // concurrently.
 //

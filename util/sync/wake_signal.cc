@@ -17,6 +17,7 @@ constexpr uint64_t kNanosUnfenced = 1000 * 1000;
 }  // namespace
 
 uint32_t WakeSignal::Arm() {
+  // Read before armed_ is set, so that a Notify after that ends a sleep of this round.
   const uint32_t round = rounds_.load(std::memory_order_acquire);
   armed_.store(true, std::memory_order_seq_cst);
   if (!HeavyFence()) has_fence_.store(false, std::memory_order_relaxed);

@@ -15,7 +15,7 @@
 //    the look that follows Arm.
 // 2. The notifier that resets armed_ counts a round, which ends the sleep of every thread that read
 //    the round before; threads that arm later set armed_ again.
-// 3. Without such fences, sleeps are short.
+// 3. Where the system has no such fences, a wake-up may be lost, so sleeps are 1 ms at most.
 
 #include <atomic>
 #include <cstdint>
@@ -46,8 +46,8 @@ class WakeSignal {
 
   // Read by every notifier, written only by threads that sleep or end a sleep.
   alignas(64) std::atomic<bool> armed_{false};
-  std::atomic<bool> has_fence_{true};
-  std::atomic<uint32_t> rounds_{0};  // the word that sleepers sleep on
+  std::atomic<bool> has_fence_{true};  // false once a fence of Arm has failed
+  std::atomic<uint32_t> rounds_{0};    // the word that sleepers sleep on
 };
 
 }  // namespace varve

@@ -16,13 +16,17 @@ namespace varve {
 // before, then huge-page blocks, and larger ones on request. Dedicated blocks make the common
 // blocks grow, too: an arena of nothing but large pieces soon has blocks that hold several of them,
 // in a few huge pages. Large blocks leave the heap alone: when the arena is gone, they serve the
-// next ones for a while (WarmPages), or go back to the system.
+// next ones for a while (WarmPages), or go back to the system. All blocks live as long as this.
 //
 // Thread safety: bytes() may be called from any thread; everything else needs external
 // synchronization.
 class ArenaBlocks {
  public:
-  enum class Origin : uint8_t { kSmall, kMapped, kDedicated };
+  enum class Origin : uint8_t {
+    kSmall,      // from the heap
+    kMapped,     // whole pages of the system
+    kDedicated,  // for one piece
+  };
   struct Block {
     char* data;
     size_t bytes;

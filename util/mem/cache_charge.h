@@ -28,6 +28,7 @@ class CacheCharge {
  public:
   static constexpr size_t kStepBytes = 256 * 1024;
 
+  // `cache` is not null. The cache's statistics count the memory under `role`.
   CacheCharge(std::shared_ptr<Cache> cache, CacheEntryRole role);
   ~CacheCharge();
   CacheCharge(const CacheCharge&) = delete;
@@ -58,15 +59,15 @@ class CacheCharge {
   void GiveOneBack() VARVE_REQUIRES(mutex_);
 
   const std::shared_ptr<Cache> cache_;
-  const Cache::CacheItemHelper* const helper_;
-  const uint64_t id_;
+  const Cache::CacheItemHelper* const helper_;  // Tells the role.
+  const uint64_t id_;                           // Begins the keys of the placeholders.
 
   // Relaxed, because it is only a statistic. Read without the lock, which is held while the cache
   // evicts.
   std::atomic<size_t> charged_{0};
   Mutex mutex_{lock_ranks::kCacheCharge};
   size_t bytes_ VARVE_GUARDED_BY(mutex_) = 0;
-  uint64_t next_key_ VARVE_GUARDED_BY(mutex_) = 0;
+  uint64_t next_key_ VARVE_GUARDED_BY(mutex_) = 0;  // Ends the next one's key.
   std::vector<Cache::Handle*> handles_ VARVE_GUARDED_BY(mutex_);
 };
 

@@ -30,6 +30,7 @@ class CycleClock {
   static bool StandsFor(const SystemClock* clock) {
     return stands_for_.load(std::memory_order_acquire) == clock;
   }
+  // Returns the counter; 0 on other processors, for which StandsFor is always false.
   static uint64_t Now() {
 #if defined(__x86_64__)
     return __rdtsc();

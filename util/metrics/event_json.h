@@ -48,6 +48,7 @@ class JsonEvent {
  private:
   // Appends a separator if one is needed, the key and a colon.
   void AppendKey(std::string_view key);
+  // Appends a string in quotes, escaped.
   void AppendString(std::string_view value);
 
   std::string text_;

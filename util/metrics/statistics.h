@@ -63,7 +63,8 @@ inline void RecordTimeToHistogram(Statistics* statistics, uint32_t histogram, ui
   }
 }
 
-// True if durations for `histogram` are wanted, so that the clock must be read.
+// True if durations for `histogram` are wanted, so that the clock must be read: at stats levels
+// from `from` on, unless the program's Statistics excludes that histogram.
 inline bool TimesHistogram(const Statistics* statistics, uint32_t histogram,
                            StatsLevel from = kExceptDetailedTimers) {
   return statistics != nullptr && statistics->get_stats_level() >= from &&

@@ -181,8 +181,8 @@ void PutOrigin(const TableProperties& p, PropertyLine* line) {
   line->Put("original file number", p.orig_file_number);
 }
 
-// Returns the bytes that a string occupies outside of its object.
-// A string as short as the object's own buffer has nothing outside of it.
+// Returns the bytes that a string occupies outside of its object; those of a short one lie in the
+// object's own buffer.
 size_t HeapBytes(const std::string& s) {
   return s.capacity() > std::string().capacity() ? s.capacity() + 1 : 0;
 }

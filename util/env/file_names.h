@@ -23,7 +23,7 @@ inline constexpr const char* kStagingBaseName = "ingest";
 std::string StagingDirectory(const std::string& tables);
 std::string LevelDbTableFileName(const std::string& dbname, uint64_t number);
 std::string BlobFileName(const std::string& dbname, uint64_t number);
-std::string DescriptorFileName(const std::string& dbname, uint64_t number);
+std::string DescriptorFileName(const std::string& dbname, uint64_t number);  // MANIFEST
 std::string CurrentFileName(const std::string& dbname);
 std::string LockFileName(const std::string& dbname);
 std::string IdentityFileName(const std::string& dbname);
@@ -37,6 +37,7 @@ inline constexpr char kSyncedMarksBaseName[] = "1.dbtmp";
 // Suffix of a table's name while it waits for its deletion. Such a file is temporary, too.
 inline constexpr char kTrashSuffix[] = ".trash";
 std::string OptionsFileName(const std::string& dbname, uint64_t number);
+// Returns the directory of obsolete logs that are kept for a while.
 std::string ArchivalDirectory(const std::string& dbname);
 
 // Return the names without a directory.
@@ -58,16 +59,16 @@ std::string OldInfoLogFileName(const std::string& dbname, uint64_t micros,
                                const std::string& log_dir = "");
 
 // Parses the name of a directory entry (no '/'). Returns true for names that the functions above
-// produce, with numbers of any width, and for that of an OPTIONS file that is being written (see
-// WriteOptionsFile), which is kTempFile. Returns false, and leaves *number and *type, for all other
-// names: such files are not the database's. Sets *number to 0 for kinds without one, and to the
-// microseconds for LOG.old.*. Tables of both suffixes are kTableFile.
+// produce, with numbers of any width, and for that of an OPTIONS file that is being written
+// (util/options/options_file.h), which is kTempFile. Returns false, and leaves *number and *type,
+// for all other names: such files are not the database's. Sets *number to 0 for kinds without one,
+// and to the microseconds for LOG.old.*. Tables of both suffixes are kTableFile.
 bool ParseFileName(const Slice& name, uint64_t* number, FileType* type);
 // Does the same where names of information logs begin with info_log_prefix instead of "LOG".
 bool ParseFileName(const Slice& name, const Slice& info_log_prefix, uint64_t* number,
                    FileType* type);
 
-// Is an entry of a directory that ParseFileName takes for a file of a database.
+// An entry of a directory that ParseFileName takes for a file of a database.
 struct NamedFile {
   const std::string& name;  // The entry.
   uint64_t number;

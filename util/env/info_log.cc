@@ -106,12 +106,12 @@ class FileLogger final : public Logger, private ForkWatch {
   }
 
   using Logger::Logv;
-  void Logv(const char* format, va_list ap) override { Write(INFO_LEVEL, format, ap, false); }
+  void Logv(const char* format, va_list ap) override { Write(INFO_LEVEL, format, ap); }
   void Logv(const InfoLogLevel log_level, const char* format, va_list ap) override {
     if (log_level < GetInfoLogLevel()) return;
-    Write(log_level, format, ap, log_level == HEADER_LEVEL);
+    Write(log_level, format, ap);
   }
-  void LogHeader(const char* format, va_list ap) override { Write(HEADER_LEVEL, format, ap, true); }
+  void LogHeader(const char* format, va_list ap) override { Write(HEADER_LEVEL, format, ap); }
 
   void ForgetHeader(const std::string& first_line) {
     if (VARVE_CANARY(kKeepEveryHeader)) return;
@@ -156,7 +156,7 @@ class FileLogger final : public Logger, private ForkWatch {
   // Formats before it takes the mutex, so that threads which log at once wait only for the file. A
   // repeated warning is compared as text, level included, with the line before it; so a pair of
   // alternating warnings is never counted.
-  void Write(InfoLogLevel level, const char* format, va_list ap, bool header) {
+  void Write(InfoLogLevel level, const char* format, va_list ap) {
     const IOTimer<&IOStatsContext::logger_nanos> timer;
     std::string text = LevelTag(level) + FormatText(format, ap);
     const uint64_t now = clock_->NowMicros();
@@ -170,7 +170,7 @@ class FileLogger final : public Logger, private ForkWatch {
     ReportRepeats();
     if (NeedsRotation(now)) Rotate(now);
     WriteLine(now, text);
-    if (header) KeepHeader(text);
+    if (level == HEADER_LEVEL) KeepHeader(text);
     last_text_ = std::move(text);
     last_micros_ = now;
   }

@@ -52,6 +52,7 @@ void LogInfo(Logger* log, const char* format, ...) VARVE_PRINTF_FORMAT_ATTR(2, 3
 void LogWarn(Logger* log, const char* format, ...) VARVE_PRINTF_FORMAT_ATTR(2, 3);
 void LogError(Logger* log, const char* format, ...) VARVE_PRINTF_FORMAT_ATTR(2, 3);
 void LogFatal(Logger* log, const char* format, ...) VARVE_PRINTF_FORMAT_ATTR(2, 3);
+// Logs an entry that each new LOG file repeats at its beginning.
 void LogHeader(Logger* log, const char* format, ...) VARVE_PRINTF_FORMAT_ATTR(2, 3);
 
 // Removes the headers whose first line is `first_line` from those that are repeated, because their

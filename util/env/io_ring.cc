@@ -105,15 +105,8 @@ void IoRingPool::InChild() {
   calls_to_skip_ = 0;
 }
 
-// The kernel and this process share two rings and an array of entries:
-//
-//   submissions   indices into entries_   this side moves tail, the kernel head
-//   completions   results                 the kernel moves tail, this side head
-//   entries_      one request each        written here, read by the kernel
-//
-// This side stores its ends with release, and loads the completions' tail with acquire. Heads and
-// tails are free-running numbers; the masks make places of them. The submissions' head is never
-// read, because at most kEntries reads are pushed before all of them are over.
+// Heads and tails are free-running numbers; the masks make places of them. The submissions' head is
+// never read, because at most kEntries reads are pushed before all of them are over.
 #ifdef VARVE_IO_RING
 
 namespace {
@@ -235,10 +228,11 @@ bool IoRing::ReadSome(std::span<RingRead> reads) {
   for (;;) {
     const size_t done = reads.size() - static_cast<size_t>(std::popcount(pending_));
     // Everything submitted must be waited for in any case: the kernel writes into its buffers.
-    if (done >= (refused ? submitted : reads.size())) break;
-    const auto left = static_cast<unsigned>(refused ? 0 : reads.size() - submitted);
+    const size_t wanted = refused ? submitted : reads.size();
+    if (done >= wanted) break;
+    const auto left = static_cast<unsigned>(wanted - submitted);
     // The kernel wakes this thread once, when all of the missing results are there.
-    const auto missing = static_cast<unsigned>((refused ? submitted : reads.size()) - done);
+    const auto missing = static_cast<unsigned>(wanted - done);
     const int n = Enter(fd_.get(), left, missing);
     if (n >= 0) {
       submitted += static_cast<size_t>(n);

@@ -52,8 +52,8 @@ class IoRing {
   };
 
   IoRing() = default;
-  // Maps the queues that the kernel shares, as described by its answer. Returns false if that
-  // fails.
+  // Maps the queues that the kernel shares. `params` is the io_uring_params in which it has
+  // described them. Returns false if that fails.
   bool Map(const void* params);
   // Puts a read into the submission queue, which must have room.
   void Push(const RingRead& read, uint64_t name);

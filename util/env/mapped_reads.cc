@@ -29,9 +29,10 @@ std::atomic<uint64_t> mappings{0};
 uint64_t Cycles() {
   return __rdtsc();
 }
-// Linux's numbers of ext2 to ext4, XFS, Btrfs, F2FS, tmpfs and overlayfs.
-// Network and FUSE file systems are missing on purpose, as their mappings may show other bytes than
-// pread does.
+
+// True if the file system is one of ext2 to ext4, XFS, Btrfs, F2FS, tmpfs and overlayfs (by Linux's
+// numbers). Network and FUSE file systems are missing on purpose, as their mappings may show other
+// bytes than pread does.
 bool MapsWell(int fd) {
   constexpr std::array<uint32_t, 6> kLocal = {0xef53,     0x58465342, 0x9123683e,
                                               0xf2f52010, 0x01021994, 0x794c7630};
@@ -72,9 +73,8 @@ bool AddressSpaceIsLimited() {
   return ::getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur != RLIM_INFINITY;
 }
 
-// Counts a mapping, unless there are too many.
-// Counts first and asks then, so that threads which map at once cannot all slip below the limit.
-// The caller gives back also what was refused.
+// Counts a mapping. Returns false if there are too many: the caller must give it back then, too. It
+// counts before it asks, so that threads which map at once cannot all slip below the limit.
 bool Reserve(size_t bytes) {
   const uint64_t total = mapped_bytes.fetch_add(bytes, std::memory_order_relaxed) + bytes;
   const uint64_t count = mappings.fetch_add(1, std::memory_order_relaxed) + 1;

@@ -172,6 +172,7 @@ uint64_t MemFile::mtime() const {
 
 std::string MemFile::DurableContents() const {
   std::string out = data_.substr(0, static_cast<size_t>(durable_size_));
+  // Longer than data_ after a truncation, which has saved the pages that it took away.
   out.resize(static_cast<size_t>(durable_size_), '\0');
   for (const auto& [page, bytes] : saved_pages_) {
     out.replace(static_cast<size_t>(page * kPage), bytes.size(), bytes);

@@ -27,9 +27,8 @@ namespace varve {
 
 namespace {
 
-// Returns an absolute path without empty, "." and ".." components; "" for the root.
-// Makes one spelling of each path, which the maps of a Tree rely on. Relative paths begin at the
-// root.
+// Returns an absolute path without empty, "." and ".." components; "" for the root. Relative paths
+// begin at the root. So each path has one spelling, which the maps of a Tree rely on.
 std::string Normalize(const std::string& path) {
   std::string out;
   size_t at = 0;
@@ -348,13 +347,13 @@ IOStatus MemFileSystem::OpenWritable(const std::string& fname, bool truncate, bo
 
 IOStatus MemFileSystem::NewWritableFile(const std::string& fname, const FileOptions& file_opts,
                                         std::unique_ptr<FSWritableFile>* result, IODebugContext*) {
-  return OpenWritable(fname, true, false, file_opts, result);
+  return OpenWritable(fname, /*truncate=*/true, /*at_end=*/false, file_opts, result);
 }
 
 IOStatus MemFileSystem::ReopenWritableFile(const std::string& fname, const FileOptions& file_opts,
                                            std::unique_ptr<FSWritableFile>* result,
                                            IODebugContext*) {
-  return OpenWritable(fname, false, true, file_opts, result);
+  return OpenWritable(fname, /*truncate=*/false, /*at_end=*/true, file_opts, result);
 }
 
 IOStatus MemFileSystem::ReuseWritableFile(const std::string& fname, const std::string& old_fname,
@@ -364,7 +363,8 @@ IOStatus MemFileSystem::ReuseWritableFile(const std::string& fname, const std::s
   result->reset();
   // The old bytes stay behind the position of the new writer, as in a recycled log.
   IOStatus s = RenameFile(old_fname, fname, IOOptions(), dbg);
-  return s.ok() ? OpenWritable(fname, false, false, file_opts, result) : s;
+  if (!s.ok()) return s;
+  return OpenWritable(fname, /*truncate=*/false, /*at_end=*/false, file_opts, result);
 }
 
 IOStatus MemFileSystem::NewRandomRWFile(const std::string& fname, const FileOptions&,

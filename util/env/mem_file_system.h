@@ -199,7 +199,8 @@ class MemFileSystem final : public FileSystem, public MappedFileSource, private 
   // Finds the file at fname, or creates it.
   IOStatus FindOrCreate(const std::string& fname, bool* created, std::shared_ptr<MemFile>* file);
   void InChild() override VARVE_NO_THREAD_SAFETY_ANALYSIS;
-  // Opens or creates a file for writing, from its beginning or its end.
+  // Opens or creates a file for writing, from its end if `at_end`, or else its beginning;
+  // `truncate` empties it first.
   IOStatus OpenWritable(const std::string& fname, bool truncate, bool at_end,
                         const FileOptions& file_opts, std::unique_ptr<FSWritableFile>* result);
 

@@ -152,8 +152,8 @@ class PosixWritableFile final : public FSWritableFile {
   const std::string path_;
   PosixFd fd_;
   const bool direct_;
-  const bool allow_fallocate_;
-  const bool keep_size_;
+  const bool allow_fallocate_;  // FileOptions::allow_fallocate
+  const bool keep_size_;        // FileOptions::fallocate_with_keep_size
   uint64_t size_;
   // End of the furthest reservation.
   uint64_t reserved_end_ = 0;

@@ -102,10 +102,9 @@ IOStatus HeldElsewhere(const std::string& path, int fd, int err) {
                            "held by " + holder);
 }
 
-// True if this process has an entry for `identity`. Locks that a parent process held before fork()
-// do not count.
-// A child of fork() inherits the table, not the locks. Dropping the entry closes parked descriptors
-// of the child only, which does not touch the parent's lock.
+// True if this process has an entry for `identity`. A child of fork() inherits the table, not the
+// locks, so an entry of the parent is dropped. This closes parked descriptors of the child only,
+// which does not touch the parent's lock.
 bool HeldByThisProcess(LockTable& table, const FileIdentity& identity) VARVE_REQUIRES(table.mutex) {
   const auto it = table.held.find(identity);
   if (it == table.held.end()) return false;

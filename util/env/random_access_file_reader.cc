@@ -87,8 +87,8 @@ uint32_t HistogramOf(Env::IOActivity activity) {
   }
 }
 
-// Returns null if the file is not the operating system's, or something lies between.
-// Compares exact types: a wrapper that a program derives must see every read.
+// Returns null if the file is not the operating system's, or something lies between. It compares
+// exact types, because a wrapper that a program derives must see every read.
 PosixRandomAccessFile* AsPosix(FSRandomAccessFile* file) {
   const FSRandomAccessFile& any = *file;
   return typeid(any) == typeid(PosixRandomAccessFile) ? static_cast<PosixRandomAccessFile*>(file)

@@ -40,7 +40,7 @@ class RandomAccessFileReader {
     Temperature temperature = Temperature::kUnknown;
     bool in_last_level = false;
     bool maps = false;         // The file was opened with use_mmap_reads; set by Open.
-    bool page_cached = false;  // Set by Open; see below.
+    bool page_cached = false;  // See page_cached(); set by Open.
   };
   static constexpr uint32_t kNoHistogram = ~uint32_t{0};
 

@@ -30,8 +30,11 @@ struct TableSpaceOptions {
   uint64_t chunk_bytes = 0;
 };
 
-// Rate-limited deletions run in the timer's thread, a piece at a time, so that its other clients,
-// which tolerate delays, wait for no longer than one piece.
+// A table that waits for its deletion is trash: it has been renamed, with kTrashSuffix
+// (file_names.h) after its name. Rate-limited deletions run in the timer's thread, a piece at a
+// time, so that its other clients, which tolerate delays, wait for no longer than one piece.
+//
+// Thread safety: all methods may be called from any thread.
 class TableSpace final : public SstFileManager, private SharedTimer::Client, private ForkWatch {
  public:
   explicit TableSpace(TableSpaceOptions options);

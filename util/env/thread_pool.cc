@@ -2,7 +2,8 @@
 
 // Invariants, all under mutex_
 // 1. idle_ counts threads of threads_ that wait for a job or were just started for one; the others
-//    run a job. A job is taken only if the busy ones and the reserved ones leave room in the limit.
+//    are busy. A job is taken only if the busy ones and the reserved ones leave room in the limit
+//    (MayTakeJob), and a thread ends only if it is surplus (IsSurplus).
 // 2. A started thread counts as idle until it takes a job, so that two calls of Schedule do not
 //    start two threads for one job, and each waiting job up to the limit has a thread.
 // 3. Jobs run without the mutex and may call the pool. Nothing is joined under it: a thread that
@@ -30,11 +31,6 @@
 
 namespace varve {
 
-// idle_ counts threads that hold no job: those that wait and those that have just been started. So
-//
-//   busy = threads_.size() - idle_
-//   a job may be taken       if  busy + reserved_ < limit_
-//   a thread is surplus      if  threads_.size() > limit_, or the pool closes with an empty queue
 ThreadPool::ThreadPool(std::string name, Env::Priority priority, int limit)
     : name_(std::move(name)), priority_(priority), limit_(std::max(limit, 0)) {
   Watch(&mutex_);
@@ -173,7 +169,8 @@ int ThreadPool::Release(int threads) {
 }
 
 void ThreadPool::StartThreadsAsNeeded() {
-  // Each waiting job should find a thread, up to the limit.
+  // Each waiting job should find a thread, up to the limit. The queue's length is capped so that it
+  // fits an int.
   int missing = static_cast<int>(std::min<size_t>(queue_.size(), 1u << 20)) - idle_;
   while (missing > 0 && static_cast<int>(threads_.size()) < limit_) {
     threads_.emplace_back();

@@ -65,8 +65,8 @@ Status BlockBasedTableFactory::PrepareOptions(const ConfigOptions& /*config*/) {
   const auto needs_cache = [&] { return cache == nullptr && !options_.no_block_cache; };
   {
     MutexLock lock(PreparationMutex::Get());
-    // Only an earlier preparation can have set it together with no_block_cache. Where there is
-    // nothing to take away nothing is written: users of the factory read the field beside this.
+    // no_block_cache was set after an earlier preparation, whose default cache is taken away. The
+    // field is written only where it must change: users of the factory read it beside this.
     if (options_.no_block_cache && cache != nullptr && cache == default_cache_) {
       cache.swap(other);
     }

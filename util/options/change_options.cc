@@ -76,6 +76,7 @@ Status ChangeColumnFamilyOptions(const DBOptions& db_options, const ColumnFamily
     const std::string field = TableFactoryField(name);
     others.emplace(field.empty() ? name : field, value);
   }
+  // ApplyChanges also makes the error for a call that names no option.
   if (!others.empty() || changes.empty()) {
     VARVE_RETURN_IF_ERROR(ApplyChanges(CfOptionTable(), others, &copy));
   }

@@ -88,7 +88,7 @@ Status Configurable::ConfigureOption(const ConfigOptions& config_options, const 
   return unused.empty() ? Status::OK() : Status::NotFound("no such option", name);
 }
 
-// Is the end of the chain: subclasses take the options that they know and pass the rest up, so
+// This is the end of the chain: subclasses take the options that they know and pass the rest up, so
 // whatever arrives here is unknown.
 Status Configurable::ConfigureOptions(const ConfigOptions& config_options,
                                       const OptionMap& opts_map, OptionMap* unused) {

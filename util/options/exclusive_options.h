@@ -23,11 +23,12 @@ struct ExclusiveOptions {
   };
 
   Of of;
-  // The message names both options, first the one at fault; `how` is between them.
+  // The message is "option: how with": the option at fault, how it stands to the other, the other.
   const char* option;
   const char* how;
   const char* with;
   Status::Code code;  // kInvalidArgument, or kNotSupported where RocksDB returns that.
+  // True if the options are combined in the forbidden way.
   bool (*met)(const Combination& options);
 };
 

@@ -12,7 +12,7 @@ namespace varve {
 enum class ForeignVerdict : uint8_t {
   kUnknown,   // Not a name of RocksDB 7.8.3 to 11.9.
   kHarmless,  // The value asks for nothing that this engine lacks.
-  kLacking,
+  kLacking,   // The value asks for something that this engine lacks.
 };
 
 // Returns the verdict on an option of RocksDB and its value. `struct_name` is that of an

@@ -135,7 +135,7 @@ struct Nested {
 using NestedCompression = Nested<CompressionOptions, &CompressionOptionTable>;
 
 // Also parses the older form, a list by position:
-// "window_bits:level:strategy[:dict[:train[:threads...]]]".
+//   window_bits:level:strategy[:dict[:train[:threads...]]]
 // The positions are those of the rows above, whose order therefore must not change.
 Status ParseCompressionOptions(const ConfigOptions& config, std::string_view text, void* field) {
   const ConfigOptions nested = ForNested(config);

@@ -61,10 +61,9 @@ Status ParseByClass(const ConfigOptions& config, std::string_view text, void* fi
   return ClassOf<T>::CreateFromString(config, std::string(text), static_cast<T*>(field));
 }
 
-// Parses an object that text can set to null, and, for some classes, create.
+// Parses an object that text can set to null, and, for some classes, create. An Env is neither made
+// nor set to null: text in a file must not take away the Env that the program has given.
 template <typename T>
-// An Env is neither made nor set to null here: text in a file must not take away the Env that the
-// program has given.
 Status ParseOpaque(const ConfigOptions& config, std::string_view text, void* field) {
   std::string id;
   VARVE_RETURN_IF_ERROR(ObjectId(text, &id));
@@ -92,15 +91,16 @@ std::string PrintObject(const OptionPrintStyle&, const void* field) {
   return object == nullptr ? "nullptr" : object->ToString(ConfigOptions());
 }
 
+// Returns a type without a print function: the option is in no text and no OPTIONS file, and
+// equality is identity.
 template <typename T>
-// Has no print function, so the option is in no text and no OPTIONS file, and equality is identity.
 OptionType OpaqueType() {
   return {"object", &ParseOpaque<T>, nullptr, &SameObject<T>};
 }
 
+// Returns a type that is printed with its options, but compared by identity: two objects of the
+// program with one name may do different things.
 template <typename T>
-// Printed with its options, but compared by identity: two objects of the program with one name may
-// do different things.
 OptionType NamedType() {
   return {"object name", &ParseOpaque<T>, &PrintObject<T>, &SameObject<T>};
 }
@@ -153,9 +153,9 @@ std::string PrintId(const OptionPrintStyle&, const void* field) {
   return object == nullptr ? "nullptr" : object->GetId();
 }
 
+// True if both have one id: such built-in objects are interchangeable, for instance two Bloom
+// filter policies with the same bits.
 template <typename T>
-// Built-in objects with one id are interchangeable, for instance two Bloom filter policies with the
-// same bits.
 bool SameId(const void* a, const void* b) {
   const auto& left = *static_cast<const std::shared_ptr<T>*>(a);
   const auto& right = *static_cast<const std::shared_ptr<T>*>(b);

@@ -18,9 +18,8 @@ bool IsSpace(char c) {
 }
 
 // Returns the index just after the brace that closes the one at `open`; npos if none does, or if
-// nesting is too deep.
-// Counts instead of recursing, as the text may come from a hostile file. Escapes do not matter
-// here: a brace cannot be escaped.
+// nesting is too deep. It counts instead of recursing, as the text may come from a hostile file.
+// Escapes do not matter here: a brace cannot be escaped.
 size_t EndOfBraces(std::string_view text, size_t open) {
   int depth = 0;
   for (size_t i = open; i < text.size(); ++i) {
@@ -37,10 +36,9 @@ std::string Excerpt(std::string_view text) {
   return std::string(text.substr(0, 60));
 }
 
-// Reads the value that starts at *pos; leaves *pos after the ';' that ends it.
-// A value that begins with a brace ends with its partner, and may contain ';'. Any other value ends
-// at the next ';' and must not contain braces, which would shift the structure of an enclosing
-// text.
+// Reads the value that starts at *pos; leaves *pos after the ';' that ends it. A value that begins
+// with a brace ends with its partner, and may contain ';'. Any other value ends at the next ';' and
+// must not contain braces, which would shift the structure of an enclosing text.
 Status TakeValue(std::string_view text, size_t* pos, std::string* value) {
   size_t begin = *pos;
   while (begin < text.size() && IsSpace(text[begin])) ++begin;

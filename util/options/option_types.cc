@@ -133,8 +133,8 @@ struct EnumCodec {
 
 // ---- Lists ----
 
-template <typename T>
 // The list replaces the previous one only when every element could be read.
+template <typename T>
 Status ParseList(const ConfigOptions& config, std::string_view text, void* field) {
   std::vector<T> list;
   for (const std::string_view element : SplitOptionList(WithoutBraces(text))) {

@@ -305,8 +305,6 @@ std::string_view TakeLine(std::string_view* rest) {
 }
 
 // If the line, without a comment, begins the section of a family, returns true and sets *family.
-// The functions below read single facts from a file that the parser might refuse, for instance one
-// of a newer RocksDB: a tool must find logs and tables all the same.
 bool IsFamilyHeader(std::string_view line, std::string* family) {
   constexpr std::string_view kHead = "[CFOptions \"";
   constexpr std::string_view kTail = "\"]";
@@ -452,6 +450,8 @@ Status WriteOptionsFile(FileSystem* fs, const std::string& dbname, uint64_t numb
   return WriteOptionsFile(fs, dbname, number, FormatOptionsFile(db_options, column_families));
 }
 
+// This and the other functions for single facts do not use the parser, which might refuse the file,
+// for instance one of a newer RocksDB: a tool must find logs and tables all the same.
 Status ReadLogDirectory(FileSystem* fs, const std::string& file_name, std::string* log_directory,
                         std::string* place) {
   std::unique_ptr<FSSequentialFile> file;
@@ -469,9 +469,7 @@ Status ReadLogDirectory(FileSystem* fs, const std::string& file_name, std::strin
   place->clear();
   constexpr std::string_view kField = "wal_dir=";
   for (std::string_view rest = text; !rest.empty() && !rest.starts_with("[CFOptions");) {
-    const size_t end = std::min(rest.find('\n'), rest.size() - 1);
-    const std::string_view line = TrimOptionText(rest.substr(0, end + 1));
-    rest.remove_prefix(end + 1);
+    const std::string_view line = TakeLine(&rest);
     if (line.starts_with(kPlaceMark)) {
       *place = UnescapeOptionText(line.substr(kPlaceMark.size()));
     } else if (line.starts_with(kLogDirectoryMark)) {

@@ -97,6 +97,7 @@ Status ReadTableDirectories(FileSystem* fs, const std::string& file_name,
                             std::map<std::string, std::vector<std::string>>* directories,
                             std::string* place);
 
+// Reads and parses a file. Errors are those of the file system and of ParseOptionsFile.
 Status ReadOptionsFile(const ConfigOptions& config, FileSystem* fs, const std::string& file_name,
                        OptionsFileContents* contents);
 

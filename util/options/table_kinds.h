@@ -30,7 +30,7 @@ struct TableKind {
 
 std::span<const TableKind> TableKinds();
 
-// Return null if there is none.
+// Return the kind of that name, or of that factory, which may be null; null if there is none.
 const TableKind* FindTableKind(std::string_view factory_name);
 const TableKind* TableKindOf(const TableFactory* factory);
 

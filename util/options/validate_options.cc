@@ -184,7 +184,7 @@ DBOptions ForReading(const DBOptions& given) {
   return db;
 }
 
-// Does so for a family: what only a writer uses cannot make the options of a reader invalid.
+// Does the same for a family: what only a writer uses cannot make the options of a reader invalid.
 ColumnFamilyOptions ForReading(const ColumnFamilyOptions& given) {
   const ColumnFamilyOptions defaults;
   ColumnFamilyOptions cf = given;

@@ -22,6 +22,10 @@ Status ValidateOptions(const DBOptions& db_options, const ColumnFamilyOptions& c
 // options changes nothing.
 ColumnFamilyOptions DeriveColumnFamilyOptions(const ColumnFamilyOptions& cf_options);
 
+// Does the same for the options of a database. Fills: delayed_write_rate, bytes_per_sync if there
+// is a rate limiter, max_background_flushes and max_background_compactions (at least 1).
+DBOptions DeriveDbOptions(const DBOptions& db_options);
+
 // True if a family is compacted automatically.
 inline bool CompactsUnasked(const ColumnFamilyOptions& options) {
   return !options.disable_auto_compactions && options.compaction_style != kCompactionStyleNone;
@@ -31,9 +35,5 @@ inline bool CompactsUnasked(const ColumnFamilyOptions& options) {
 // reader is not refused for it.
 DBOptions ForReading(const DBOptions& given);
 ColumnFamilyOptions ForReading(const ColumnFamilyOptions& given);
-
-// Does the same for the options of a database. Fills: delayed_write_rate, bytes_per_sync if there
-// is a rate limiter, max_background_flushes and max_background_compactions (at least 1).
-DBOptions DeriveDbOptions(const DBOptions& db_options);
 
 }  // namespace varve

@@ -565,7 +565,7 @@ uint64_t BlockedSkipList::EstimateRank(const Slice& user_key) const {
       break;
     }
     const Node* const child = ChildOf(node, state, target, Side::kBefore);
-    // A node that was rewritten meanwhile is read again, so nothing has changed before here.
+    // A node that was rewritten meanwhile is read again, before its part enters share and before.
     if (!node->StillIs(state)) continue;
     share /= count;
     if (passed > 0) before += share * (passed - 1);

@@ -30,8 +30,8 @@ namespace varve {
 //
 // Thread safety: Insert and all reads may run in any number of threads at once. Reads add and
 // change no entries. They may write to a leaf: CopyLocked takes its lock, and the other copies may
-// store the slots in sorted order. README.md has the argument. Lifetime: entries and nodes lie in
-// the arena, which outlives the list, and never move.
+// store the slots in sorted order. memtable/README.md has the argument. Lifetime: entries and nodes
+// lie in the arena, which outlives the list, and never move.
 class BlockedSkipList {
  public:
   class Node;
@@ -168,6 +168,7 @@ class BlockedSkipList {
   static constexpr uint32_t kTidiedOnTheWay = 1;
   static constexpr uint32_t kTidiedBySearch = 4;
 
+  // Prefetches the heads of leaves ahead of PassOlder.
   class LeavesAhead;
 
   // A new node by its address and by its offset, which parents store.

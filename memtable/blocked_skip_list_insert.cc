@@ -311,7 +311,7 @@ BlockedSkipList::NewNodeResult BlockedSkipList::Split(Node* node, uint64_t state
   const uint64_t version = node_state::Version(state);
   Slot slots[kSlots + 1];
   for (uint32_t i = 0; i < kSlots; i++) slots[i] = node->At(i);
-  const Slot latest = slots[kSlots - 1];
+  const Slot latest = slots[kSlots - 1];  // Of a leaf that is not in order: the one added last.
   slots[kSlots] = added;
   const bool ties_are_versions =
       Sort(level, slots, node_state::Sorted(state), kSlots + 1) == kAllVersions;

@@ -90,6 +90,7 @@ class MemTable {
   // search is over, which a tombstone alone may cause. If IsSortedByReads(), the first Get,
   // positioned iterator or estimate after an addition takes time and memory in proportion to the
   // table; without that memory the lookup fails with MemoryLimit, as does an iterator's status.
+  // Throws std::bad_alloc, and what the comparator throws.
   bool Get(PointLookup* lookup) const;
   // Prefetches the memory that a Get of each of these probably touches, so that the waits overlap.
   void Prefetch(std::span<PointLookup* const> lookups) const;
@@ -120,7 +121,8 @@ class MemTable {
   // and `other` has a part of the entries and must not be used. Requires that nothing is added to
   // this table meanwhile.
   Status CopyTo(MemTable* other, bool* copied) const;
-  // Must be called once, when the table stops taking writes (all Adds have returned).
+  // Must be called when the table stops taking writes (all Adds have returned). Tells the write
+  // buffer manager, if there is one, that the memory will be freed; a later call does nothing.
   void Freeze();
 
   // Returns the number given at creation. Of two memtables of a family, the one with the larger
@@ -130,7 +132,8 @@ class MemTable {
   uint64_t deletion_count() const;  // Number of point deletions.
   // Returns the number of range tombstones.
   uint64_t range_deletion_count() const;
-  uint64_t data_bytes() const;  // Bytes of keys and values as added.
+  // Returns the bytes of internal keys and values, and the memory of range tombstones.
+  uint64_t data_bytes() const;
   // Returns the bytes held: arena and the rest.
   size_t MemoryUsage() const;
   // MemoryUsage without the unused part of the arena.

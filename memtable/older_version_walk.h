@@ -13,6 +13,9 @@
 
 namespace varve {
 
+// Goes through the older versions of a lookup's key in a blocked skip list, and offers them to the
+// lookup. Merge operands for which there is a list (operand_cache.h) are taken as a whole list.
+//
 // Thread safety: none. Lifetime: the constructor's arguments outlive it.
 class OlderVersionWalk {
  public:

@@ -27,7 +27,7 @@ class PointLookup;
 // The first read after additions makes a list of them, and merges lists that are not much larger
 // into it: list sizes shrink by a factor, so there are O(log n) lists, and each tombstone is merged
 // O(log n) times altogether. Readers use the lists without a lock or a reference count: they are
-// inside an epoch, and replaced lists are freed once those readers have left.
+// inside an epoch (util/sync/epoch.h), and replaced lists are freed once they have left.
 //
 // Thread safety: all methods may be called from any thread; only Cover may be called inside an
 // epoch.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Implements searching the skip list, and inserting into it.
+// Implements searching the skip list, and inserting into it. Rules by number are those of
+// skip_list.h.
 
 #include "memtable/skip_list.h"
 

@@ -82,9 +82,9 @@ class SkipList {
   [[nodiscard]] Neighbours Find(const Target& target) const;
   // Returns <0, 0 or >0 if the node's key is before, at or after the target.
   [[nodiscard]] int Compare(const Node* node, const Target& target) const;
-  // Return the first node and the one after `node`; null at the end.
+  // Return the first node, the last one, and the one after `node`; null if there is none.
   [[nodiscard]] const Node* First() const { return Next(head_); }
-  [[nodiscard]] const Node* Last() const;  // Returns null if the list is empty.
+  [[nodiscard]] const Node* Last() const;
   [[nodiscard]] static const Node* Next(const Node* node);
   [[nodiscard]] static const MemEntry* EntryOf(const Node* node) {
     return MemEntry::At(reinterpret_cast<const char*>(node));

@@ -45,7 +45,8 @@ class MemTableRep {
   // one that failed may be in; a single one is not.
   virtual Status Add(std::span<const MemTableEntry> entries) = 0;
 
-  // Offers the lookup the entries of its key. Returns true if the search is over.
+  // Offers the lookup the entries of its key. Returns true if the search is over. Throws
+  // std::bad_alloc, and what the comparator throws.
   virtual bool Get(PointLookup* lookup) const = 0;
   // Prefetches memory that a Get of each of these probably touches.
   virtual void Prefetch(std::span<PointLookup* const> /*lookups*/) const {}
@@ -86,14 +87,14 @@ class MemTableRep {
   }
 };
 
-// The arguments for creating a representation, which does not own them; all outlive it.
+// The arguments for creating a representation, which does not own them; pointers and references
+// outlive it.
 struct MemTableRepContext {
   const InternalKeyComparator& icmp;
   EntryArena* arena;
   size_t largest_block;                           // The arena's largest block.
   const std::string& expected_prefix;             // The expected beginning of most keys.
-  const std::atomic<size_t>* write_buffer_bytes;  // Bytes of a full table; outlives the
-                                                  // representation.
+  const std::atomic<size_t>* write_buffer_bytes;  // Bytes of a full table.
 };
 
 // A kind of memtable. `name` is the NickName() of its factory in the options.

@@ -208,6 +208,7 @@ void PointIndex::BuildStep() noexcept {
   try {
     if (table != nullptr) AddLeaf(table);
   } catch (...) {
+    // The comparator threw while the leaf was copied, before cursor_ moved: the next step retries.
   }
   mu_.Unlock();
 }

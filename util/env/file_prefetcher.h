@@ -80,16 +80,16 @@ class FilePrefetcher {
   // The distance of the first refill, and its limit, in bytes.
   size_t first_;
   size_t largest_;
-  // Reads in a row before anything is read ahead, and how many there have been.
+  // Reads in a row before anything is read ahead; 0 for a prefetcher of fixed size.
   uint64_t reads_;
   // Bytes that the next refill reads ahead.
   size_t next_;
-  uint64_t in_a_row_ = 0;
-  // End of the previous read; meaningless before the first.
+  uint64_t in_a_row_ = 0;  // Reads in a row so far.
+  // End of the previous read; meaningless before the first, which sets has_read_.
   uint64_t expected_ = 0;
   bool has_read_ = false;
-  bool goes_on_ = false;
-  bool asks_ahead_ = false;
+  bool goes_on_ = false;     // From GoOnFrom to the next read.
+  bool asks_ahead_ = false;  // Since AskAhead.
   // The bytes of the file from start_ on that were read ahead.
   AlignedBuffer buffer_;
   uint64_t start_ = 0;

@@ -35,6 +35,7 @@ class MemFile {
   static constexpr size_t kPage = 4096;
   static constexpr size_t kSector = 512;
 
+  // `mtime` here and below is the time of modification, in seconds since 1970.
   explicit MemFile(uint64_t mtime) : mtime_(mtime) {}
   // Creates a file with all of `contents` durable.
   MemFile(std::string contents, uint64_t mtime);
@@ -46,8 +47,8 @@ class MemFile {
   void Truncate(uint64_t size, uint64_t mtime);
   void Sync();
 
-  // Maps [offset, offset + bytes), whole pages, which become part of the file. Bytes stored there
-  // count as written.
+  // Maps [offset, offset + bytes), whole pages, which become part of the file. Returns memory that
+  // lives until Unmap; bytes stored there count as written.
   char* Map(uint64_t offset, size_t bytes, uint64_t mtime);
   void Unmap(const char* base);
 

@@ -229,9 +229,8 @@ bool TableSpace::MoveToTrash(const std::string& path, uint64_t bytes) {
     Count(FILES_MARKED_TRASH);
     return true;
   }
-  // The timer will not delete it: restore the name by which the caller deletes it.
-  // True if it cannot be renamed back: it stays as trash for the next opening, and the caller must
-  // not look for the table.
+  // The timer will not delete it, so it gets back the name by which the caller deletes it. If that
+  // fails, it stays as trash for the next opening, and the caller must not look for the table.
   return !options_.fs->RenameFile(trash, path, IOOptions(), nullptr).ok();
 }
 

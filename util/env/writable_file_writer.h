@@ -148,7 +148,7 @@ class WritableFileWriter {
   size_t used_ = 0;
   // Direct I/O: file offset of the buffer's first byte; a multiple of the alignment.
   uint64_t buffer_offset_ = 0;
-  uint64_t range_synced_ = 0;
+  uint64_t range_synced_ = 0;  // End of the bytes for which write-back was requested.
   bool closed_ = false;
 
   // Written by the appending thread, with release; readers see how far the file has come.

@@ -79,10 +79,9 @@ class InternalIterator {
   virtual void SeekTablesForPrev(const Slice& target) { SeekForPrev(target); }
   // Skip entries before (after) `target`, an internal key, whose sequence numbers are less than
   // `below`, as far as this is known without a look at each, onwards from the position of a walk in
-  // that direction.
-  // They return false, without a move, if it is not known. After true the iterator stands on the
-  // next entry that is not skipped, which its last batch may have contained already, or is not
-  // Valid. They require Valid().
+  // that direction. They return false, without a move, if it is not known. After true the iterator
+  // stands on the next entry that is not skipped, which its last batch may have contained already,
+  // or is not Valid. They require Valid().
   virtual bool SkipOlder(const Slice& target, SequenceNumber below) {
     if (newest_ >= below) return false;
     Seek(target);

@@ -322,7 +322,7 @@ class InternalKeyComparator {
     return BytesDecide(order_) ? CompareBytes(b, a)
                                : user_comparator_->CompareWithoutTimestamp(a, false, b, false);
   }
-  // True if the keys are equal without their timestamps, which neither of them has.
+  // True if two keys, given without timestamps, are equal.
   [[nodiscard]] bool EqualKey(const Slice& a, const Slice& b) const {
     CountUserKeyComparison();
     if (BytesDecide(order_)) [[likely]]

@@ -25,7 +25,7 @@ class ArenaBlocks {
   enum class Origin : uint8_t {
     kSmall,      // from the heap
     kMapped,     // whole pages of the system
-    kDedicated,  // for one piece
+    kDedicated,  // from the heap, for one piece
   };
   struct Block {
     char* data;

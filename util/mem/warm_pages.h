@@ -51,7 +51,7 @@ class WarmPages final : private SharedTimer::Client, private ForkWatch {
   ~WarmPages() override = default;
   uint64_t OnTime() noexcept override;
   void InChild() override;
-  // Removes the oldest pieces of those bytes that were not needed since the last call.
+  // Removes and returns the oldest pieces, as many bytes as were not needed since the last call.
   std::vector<Piece> TakeIdle() VARVE_EXCLUDES(mu_);
   // Adds this to the clients of the shared timer, unless that was done. Returns false if it cannot
   // be added.

@@ -97,8 +97,8 @@ class Epoch {
 
   // Incremented whenever a thread asks what may be freed.
   static std::atomic<uint64_t> now_;
-  // The value of now_ at the last barrier. A reader that announces an older epoch after it cannot
-  // reach what was stamped before, as its loads come after the barrier, too.
+  // The value of now_ at the last barrier. A reader whose announcement was not visible at the
+  // barrier loads its pointers after it, and so cannot reach what was stamped before.
   static std::atomic<uint64_t> barrier_;
   // Release: a thread that frees by it does so after the readers whose leaving was seen.
   static std::atomic<uint64_t> known_free_;

@@ -42,6 +42,7 @@ class WakeSignal {
   void Sleep(uint32_t round, uint64_t nanos_max) const;
 
  private:
+  // Ends the sleeps; called if armed_ seems to be set.
   void Wake();
 
   // Read by every notifier, written only by threads that sleep or end a sleep.

@@ -123,8 +123,8 @@ VARVE_C_API void rocksdb_create_backup_options_destroy(rocksdb_create_backup_opt
 VARVE_C_API void rocksdb_create_backup_options_set_flush_before_backup(rocksdb_create_backup_options_t*, unsigned char);
 VARVE_C_API unsigned char rocksdb_create_backup_options_get_flush_before_backup(rocksdb_create_backup_options_t*);
 
-// mode: 1 keeps files of the same session, 2 also compares checksums, 65535 first removes all
-// files.
+// mode: 1 keeps tables of the same number, session and size; 2 keeps tables that have the backup's
+// checksum; 65535 keeps none. See RestoreOptions::Mode.
 VARVE_C_API rocksdb_restore_options_t* rocksdb_restore_options_create(void);
 VARVE_C_API void rocksdb_restore_options_destroy(rocksdb_restore_options_t*);
 VARVE_C_API unsigned char rocksdb_restore_options_get_keep_log_files(rocksdb_restore_options_t*);

@@ -17,7 +17,8 @@ extern "C" {
 VARVE_C_API rocksdb_readoptions_t* rocksdb_readoptions_create(void);
 VARVE_C_API void rocksdb_readoptions_destroy(rocksdb_readoptions_t*);
 
-// 0 reads everything, 1 does no I/O, 2 reads what a log covers, 3 reads memtables only.
+// 0 reads everything; 1 does no I/O; 2 leaves memtables out once a write was not logged; 3 reads
+// memtables only.
 VARVE_C_API void rocksdb_readoptions_set_read_tier(rocksdb_readoptions_t*, int);
 VARVE_C_API int rocksdb_readoptions_get_read_tier(rocksdb_readoptions_t*);
 VARVE_C_API void rocksdb_readoptions_set_rate_limiter_priority(rocksdb_readoptions_t*, int);

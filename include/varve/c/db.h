@@ -167,8 +167,9 @@ VARVE_C_API void rocksdb_write(rocksdb_t* db, const rocksdb_writeoptions_t* opti
 
 // ---- Reading ----
 
-// Return malloc'ed copies of the value, without terminator, and its size in *vallen. For a missing
-// key they return null (or 0) and no error.
+// Return malloc'ed copies of the value, without terminator, and its size in *vallen; those named
+// ..._with_ts also set *ts to a malloc'ed copy of its timestamp, of *tslen bytes. For a missing key
+// they return null, with sizes of 0, and no error.
 VARVE_C_API char* rocksdb_get(rocksdb_t* db, const rocksdb_readoptions_t* options, const char* key,
                               size_t keylen, size_t* vallen, char** errptr);
 VARVE_C_API char* rocksdb_get_cf(rocksdb_t* db, const rocksdb_readoptions_t* options,

@@ -220,9 +220,9 @@ VARVE_C_API void rocksdb_write_buffer_manager_destroy(rocksdb_write_buffer_manag
 VARVE_C_API bool rocksdb_write_buffer_manager_enabled(rocksdb_write_buffer_manager_t* manager);
 VARVE_C_API bool rocksdb_write_buffer_manager_cost_to_cache(
     rocksdb_write_buffer_manager_t* manager);
-VARVE_C_API size_t
 // Return bytes: of all memtables, of those that still take writes, of the placeholders in the
 // cache, and the limit.
+VARVE_C_API size_t
 rocksdb_write_buffer_manager_memory_usage(rocksdb_write_buffer_manager_t* manager);
 VARVE_C_API size_t
 rocksdb_write_buffer_manager_mutable_memtable_memory_usage(rocksdb_write_buffer_manager_t* manager);

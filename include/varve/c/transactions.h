@@ -135,15 +135,16 @@ VARVE_C_API void rocksdb_transactiondb_write(rocksdb_transactiondb_t* db,
 
 // Written by varve_c_api_writer from db/api/c/c_functions.inc.
 // clang-format off
-// Timeouts are in milliseconds; -1: none. write_policy: see the enum. max_num_locks -1: no limit.
+// Timeouts are in milliseconds; negative: a wait never ends. write_policy: see the enum.
+// max_num_locks -1: no limit.
 VARVE_C_API rocksdb_transactiondb_options_t* rocksdb_transactiondb_options_create(void);
 VARVE_C_API void rocksdb_transactiondb_options_set_default_lock_timeout(rocksdb_transactiondb_options_t*, int64_t);
 VARVE_C_API int64_t rocksdb_transactiondb_options_get_default_lock_timeout(rocksdb_transactiondb_options_t*);
 VARVE_C_STORED void rocksdb_transactiondb_options_set_default_write_batch_flush_threshold(rocksdb_transactiondb_options_t*, int64_t);
 VARVE_C_STORED int64_t rocksdb_transactiondb_options_get_default_write_batch_flush_threshold(rocksdb_transactiondb_options_t*);
 VARVE_C_API void rocksdb_transactiondb_options_destroy(rocksdb_transactiondb_options_t*);
-VARVE_C_STORED void rocksdb_transactiondb_options_set_enable_udt_validation(rocksdb_transactiondb_options_t*, unsigned char);
-VARVE_C_STORED unsigned char rocksdb_transactiondb_options_get_enable_udt_validation(rocksdb_transactiondb_options_t*);
+VARVE_C_API void rocksdb_transactiondb_options_set_enable_udt_validation(rocksdb_transactiondb_options_t*, unsigned char);
+VARVE_C_API unsigned char rocksdb_transactiondb_options_get_enable_udt_validation(rocksdb_transactiondb_options_t*);
 VARVE_C_API void rocksdb_transactiondb_options_set_max_num_deadlocks(rocksdb_transactiondb_options_t*, uint32_t);
 VARVE_C_API uint32_t rocksdb_transactiondb_options_get_max_num_deadlocks(rocksdb_transactiondb_options_t*);
 VARVE_C_API void rocksdb_transactiondb_options_set_max_num_locks(rocksdb_transactiondb_options_t*, int64_t);

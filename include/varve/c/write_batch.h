@@ -23,7 +23,7 @@ VARVE_C_API rocksdb_writebatch_t* rocksdb_writebatch_create_from(const char* rep
 VARVE_C_API rocksdb_writebatch_t* rocksdb_writebatch_create_with_params(
     size_t reserved_bytes, size_t max_bytes, size_t protection_bytes_per_key,
     size_t default_cf_ts_sz);
-// Frees a batch, empties it for use again, and returns the number of its updates.
+// Free a batch; empty it for use again; return the number of its updates.
 VARVE_C_API void rocksdb_writebatch_destroy(rocksdb_writebatch_t* batch);
 VARVE_C_API void rocksdb_writebatch_clear(rocksdb_writebatch_t* batch);
 VARVE_C_API int rocksdb_writebatch_count(rocksdb_writebatch_t* batch);

@@ -44,11 +44,12 @@ enum CompactionStyle : char {
   kCompactionStyleNone = 0x3,
 };
 
-// Says what a function that updates values in place has done.
+// Says what a function that updates values in place has done. Here for RocksDB's names: such
+// functions are refused (inplace_callback).
 enum UpdateStatus {
   UPDATE_FAILED = 0,
-  UPDATED_INPLACE = 1,
-  UPDATED = 2,
+  UPDATED_INPLACE = 1,  // It has overwritten the existing value.
+  UPDATED = 2,          // *merged_value is the new value.
 };
 using InplaceCallback = UpdateStatus (*)(char* existing_value, uint32_t* existing_value_size,
                                          Slice delta_value, std::string* merged_value);
@@ -102,8 +103,8 @@ struct CompactionOptionsFIFO {
   // Replaces max_table_files_size if it is not 0. Both 0 is InvalidArgument. Default: 0.
   uint64_t max_data_files_size = 0;
 
-  // Merges level0_file_num_compaction_trigger or more neighbouring tables if that rewrites at most
-  // 1.1 write buffers for each table less. Default: false.
+  // Merges the newest tables, level0_file_num_compaction_trigger or more, if that rewrites at most
+  // 1.1 * write_buffer_size bytes for each table that disappears. Default: false.
   bool allow_compaction = false;
 
   // Merges tables by tiers instead, each as many times larger as level0_file_num_compaction_trigger
@@ -155,8 +156,9 @@ struct VARVE_EXPORT AdvancedColumnFamilyOptions {
   // Refused unless null: a function that overwrites values, whose result no snapshot could keep.
   InplaceCallback inplace_callback = nullptr;
 
-  // Share of write_buffer_size used for a Bloom filter over the memtable's prefixes (or whole
-  // keys), 0 to 0.25; 0: no filter. Dynamic.
+  // Share of write_buffer_size used for a Bloom filter over the prefixes of the memtable's keys
+  // (prefix_extractor), 0 to 0.25; 0: no filter. With memtable_whole_key_filtering it holds whole
+  // keys, too, unless the comparator may take different bytes for one key. Dynamic.
   double memtable_prefix_bloom_size_ratio = 0.0;
   bool memtable_whole_key_filtering = false;
 
@@ -192,8 +194,8 @@ struct VARVE_EXPORT AdvancedColumnFamilyOptions {
 
   // ---- Shape of the tree ----
 
-  // Codec of each level. Empty: `compression` for all. With dynamic level sizes, entry 0 is L0 and
-  // entry 1 the base level. Dynamic.
+  // Codec of each level. Empty: `compression` for all. With level_compaction_dynamic_level_bytes
+  // entry 0 is L0, and entry 1 the base level: the level that L0 is compacted into. Dynamic.
   std::vector<CompressionType> compression_per_level;
 
   // Number of levels, 1 to 64. With leveled compaction 1 counts as 2, as data that leaves L0 needs
@@ -238,7 +240,8 @@ struct VARVE_EXPORT AdvancedColumnFamilyOptions {
   // Seconds after its oldest data was written at which a file moves down a level, until the data
   // reaches the last one; overwritten and deleted entries are dropped then at the latest. 0: never;
   // default: 30 days. Universal: everything is merged once a file is that old. FIFO: the file is
-  // dropped that long after its newest data was written; default: never. Dynamic.
+  // dropped that long after its newest data was written; default: never. The value below, and that
+  // of periodic_compaction_seconds, stands for the default. Dynamic.
   uint64_t ttl = 0xfffffffffffffffe;
 
   // Seconds after which a file is rewritten, so that compaction filters see all data periodically.

@@ -215,11 +215,11 @@ class Cache : public Customizable {
 
   // Methods for the engine.
 
-  /// Takes ownership of `value`, copies `key`, and replaces an entry with the same key. A null
-  /// `helper`, or one without del_cb, means that nothing frees the value. If `handle` is given, the
-  /// caller gets a reference that it must Release(). If the entry does not fit under a strict
-  /// limit: with `handle` returns MemoryLimit, and the caller keeps the value; without it drops the
-  /// value and returns OK.
+  /// Takes ownership of `value`, copies `key`, and replaces an entry with the same key. `charge`:
+  /// bytes that count against the capacity. A null `helper`, or one without del_cb, means that
+  /// nothing frees the value. If `handle` is given, the caller gets a reference that it must
+  /// Release(). If the entry does not fit under a strict limit: with `handle` returns MemoryLimit,
+  /// and the caller keeps the value; without it drops the value and returns OK.
   virtual Status Insert(const Slice& key, ObjectPtr value, const CacheItemHelper* helper,
                         size_t charge, Handle** handle = nullptr,
                         Priority priority = Priority::LOW) = 0;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Change streams read the writes of a database, starting at a named, persistent position
-// (DB::OpenChangeStream). RocksDB has none: its DB::GetUpdatesSince stores no position.
+// Change streams read the writes of a database, starting at a named position that the database
+// stores: the first sequence number that is not acknowledged (DB::OpenChangeStream). RocksDB has
+// none: its DB::GetUpdatesSince stores no position.
 
 #include <cstdint>
 #include <optional>
@@ -15,6 +16,7 @@
 
 namespace varve {
 
+// Options of DB::OpenChangeStream.
 struct ChangeStreamOptions {
   // Name of the position, 1 to 256 bytes. One stream may use it at a time. A database has up to
   // 10,000 positions; a stream for another one is refused with InvalidArgument.
@@ -44,6 +46,7 @@ struct ChangeRecord {
   enum class Kind : uint8_t {
     // All readable records have been returned.
     kNothing,
+    // One batch of updates, as it was written.
     kBatch,
     // No log has these sequence numbers.
     kGap,

@@ -37,10 +37,10 @@ struct ColumnFamilyDescriptor {
   ColumnFamilyOptions options;
 };
 
-// Identifies an open column family in calls. The caller owns it, and must delete it (or call
-// DestroyColumnFamilyHandle) before the DB. A call with a handle or a snapshot of another database
-// returns InvalidArgument and changes nothing; if it returns no Status, its result is empty.
-// Thread-safe.
+// Identifies an open column family in calls. The caller owns it, and deletes it (or calls
+// DestroyColumnFamilyHandle), for RocksDB's sake before the DB, although a handle of Varve may
+// outlive that (DB::Close). A call with a handle or a snapshot of another database returns
+// InvalidArgument and changes nothing; if it returns no Status, its result is empty. Thread-safe.
 class VARVE_EXPORT ColumnFamilyHandle {
  public:
   virtual ~ColumnFamilyHandle() = default;

@@ -37,7 +37,8 @@ namespace varve {
 struct ConfigOptions;
 
 /// Reads columns of an entity whose values are in blob files, when a filter asks for them. Used by
-/// the thread that runs the filter, during the call that gets it.
+/// the thread that runs the filter, during the call that gets it. A column_index is a position in
+/// the `existing_columns` of that call.
 class WideColumnBlobResolver {
  public:
   virtual ~WideColumnBlobResolver() = default;

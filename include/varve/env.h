@@ -672,7 +672,7 @@ class VARVE_EXPORT MemoryMappedFileBuffer {
   MemoryMappedFileBuffer& operator=(const MemoryMappedFileBuffer&) = delete;
   virtual ~MemoryMappedFileBuffer() = 0;
 
-  // Returns the first byte of the mapping, and its length in bytes.
+  // Return the first byte of the mapping, and its length in bytes.
   void* GetBase() const { return base_; }
   size_t GetLen() const { return length_; }
 
@@ -689,9 +689,8 @@ class VARVE_EXPORT Directory {
   Directory& operator=(const Directory&) = delete;
   virtual ~Directory() = default;
 
-  // Makes the directory's entries durable. Thread-safe.
-  // A new or renamed file may be lost by a power loss until this was called, even if its bytes
-  // were synced.
+  // Makes the directory's entries durable. Thread-safe. A new or renamed file may be lost by a
+  // power loss until this was called, even if its bytes were synced.
   virtual Status Fsync() = 0;
   // Closes the directory. The destructor does so, too. NotSupported unless overridden.
   virtual Status Close();

@@ -240,6 +240,7 @@ class VARVE_EXPORT FileSystem : public Customizable {
                                        std::unique_ptr<FSRandomAccessFile>* result,
                                        IODebugContext* dbg) = 0;
 
+  // Here for RocksDB's names: all functions take Env::WriteLifeTimeHint.
   enum WriteLifeTimeHint {
     kWLTHNotSet = 0,
     kWLTHNone,

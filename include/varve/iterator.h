@@ -37,7 +37,8 @@ class VARVE_EXPORT Iterator : public IteratorBase {
   /// Returns a property of the iterator as text:
   ///   "rocksdb.iterator.is-key-pinned"           1 if key() stays valid for the iterator's life
   ///   "rocksdb.iterator.is-value-pinned"         1 if value() stays valid for the iterator's life
-  ///   "rocksdb.iterator.super-version-number"    number of the super-version it reads
+  ///   "rocksdb.iterator.super-version-number"    number of the super-version (memtables and tables
+  ///                                              of one moment) that it reads
   ///   "rocksdb.iterator.internal-key"            user key at which it stands, or at which it gave
   ///                                              up (ReadOptions::max_skippable_internal_keys)
   ///   "rocksdb.iterator.write-time"              NotSupported

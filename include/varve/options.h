@@ -609,7 +609,7 @@ struct VARVE_EXPORT Options : public DBOptions, public ColumnFamilyOptions {
 enum ReadTier : int {
   kReadAllTier = 0x0,     // Reads all data.
   kBlockCacheTier = 0x1,  // Reads memtables and block cache; Incomplete if I/O is needed.
-  kPersistedTier = 0x2,   // Reads no memtables without a log. For Get and MultiGet only.
+  kPersistedTier = 0x2,   // No memtables once a write had disableWAL. For Get and MultiGet only.
   kMemtableTier = 0x3,    // Reads memtables only. For iterators only.
 };
 
@@ -921,16 +921,16 @@ struct IngestExternalFileOptions {
   // they must not overlap the database, of files that overlap each other the older ones must come
   // first, and snapshots need snapshot_consistency to be false. InvalidArgument otherwise.
   bool allow_db_generated_files = false;
-  bool fill_cache = true;  // With blocks read during the ingestion. Equal for all families.
+  bool fill_cache = true;  // Blocks read meanwhile enter the cache. Equal in all args of a call.
 
   // Reads ahead filters and indexes of files that go to the last level.
   bool prefetch_lmax_index_and_filter_blocks = true;
-  int file_opening_threads = 1;  // Threads that inspect the files, or more for many; at least 1.
+  int file_opening_threads = 1;  // They inspect the files; at least 1. Many files get more anyway.
 };
 
 // Options of DB::GetLiveFilesStorageInfo.
 struct LiveFilesStorageInfoOptions {
-  bool include_checksum_info = false;  // For tables only.
+  bool include_checksum_info = false;  // Sets file_checksum etc., of tables only.
 
   // Column families are flushed first if the live logs have at least this many bytes: 0 always, the
   // largest number never. Those with writes in memory that have no log are flushed in any case. A

@@ -11,6 +11,7 @@ namespace varve {
 
 // Each level includes those before it.
 enum PerfLevel : unsigned char {
+  // Not a valid level.
   kUninitialized = 0,
   // Nothing is counted.
   kDisable = 1,

@@ -66,7 +66,7 @@ class VARVE_EXPORT SystemClock : public Customizable {
   // `deadline`. Returns true if the deadline passed first. May wake up spuriously.
   virtual bool TimedWait(CondVar* cv, std::chrono::microseconds deadline);
 
-  // Returns seconds since the Unix epoch. *unix_time is changed only on success.
+  // Sets *unix_time to seconds since the Unix epoch, on success only.
   virtual Status GetCurrentTime(int64_t* unix_time) = 0;
 
   // Formats seconds since the Unix epoch as local time, "YYYY/MM/DD-HH:MM:SS".

@@ -287,6 +287,7 @@ enum EncodingType : char {
 struct PlainTablePropertyNames {
   /// EncodingType as fixed 32-bit integer.
   VARVE_EXPORT static const std::string kEncodingType;
+  /// Describe a filter in the file, which Varve neither writes nor reads.
   VARVE_EXPORT static const std::string kBloomVersion;
   VARVE_EXPORT static const std::string kNumBloomBlocks;
 };
@@ -340,11 +341,14 @@ class TableFactory : public Customizable {
   VARVE_EXPORT static Status CreateFromString(const ConfigOptions& config_options,
                                               const std::string& value,
                                               std::shared_ptr<TableFactory>* result);
+  /// Name under which GetOptions<Cache>() returns the block cache, or null if there is none.
   static const char* kBlockCacheOpts() { return "BlockCache"; }
+  /// Names of the formats, which Name() returns. There are no CuckooTables here.
   static const char* kBlockBasedTableName() { return "BlockBasedTable"; }
   static const char* kPlainTableName() { return "PlainTable"; }
   static const char* kCuckooTableName() { return "CuckooTable"; }
 
+  /// True if tables of the format can hold range deletions; else DB::DeleteRange() is NotSupported.
   virtual bool IsDeleteRangeSupported() const { return false; }
 };
 

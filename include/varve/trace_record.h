@@ -24,7 +24,7 @@ class TraceRecordResult;
 class WriteQueryTraceRecord;
 
 // The type of a record in a file. Varve writes and replays kTraceWrite to kTraceIteratorSeekForPrev
-// and kTraceMultiGet.
+// and kTraceMultiGet, between the marks kTraceBegin and kTraceEnd.
 enum TraceType : char {
   kTraceNone = 0,
   kTraceBegin = 1,
@@ -54,8 +54,8 @@ class VARVE_EXPORT TraceRecord {
   // Returns when the call was made, in microseconds since 1970.
   virtual uint64_t GetTimestamp() const { return timestamp_; }
 
-  // Handles a record of each type, as by making its call. If `result` is not null, *result is set
-  // to the outcome, or to null.
+  // Handles a record of each type, as by making its call; see NewExecutionHandler. If `result` is
+  // not null, *result is set to the outcome, or to null if there is none.
   class VARVE_EXPORT Handler {
    public:
     virtual ~Handler() = default;

@@ -21,7 +21,7 @@ enum CompactionStopStyle : int {
 // option, compaction_options_universal.
 class CompactionOptionsUniversal {
  public:
-  // Percent by which the next run may exceed the picked ones. Default: 1.
+  // Percent by which the next run may exceed the sizes that stop_style selects. Default: 1.
   unsigned int size_ratio = 1;
 
   // Minimum and maximum number of runs merged at once for their sizes or their number. Less than 2

@@ -14,6 +14,7 @@
 
 namespace varve::tool {
 
+// A command of the program. All are constants of command_line.cc.
 struct Command {
   const char* name;
   const char* help;
@@ -21,13 +22,15 @@ struct Command {
   bool writes = false;  // Changes the database: needs --write.
 };
 
+// What the command line asks for.
 struct Invocation {
   const Command* command = nullptr;
   Request request;
 };
 
-// Returns the exit status where the program ends here: help was asked for, or the command line is
-// wrong, and the reason printed.
+// Fills *invocation and returns nothing if a command is to be run. Otherwise returns the exit
+// status with which the program ends: help was asked for and printed, or the command line is wrong,
+// and the reason printed.
 std::optional<int> ReadCommandLine(int argc, const char* const* argv, Invocation* invocation);
 
 }  // namespace varve::tool

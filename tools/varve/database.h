@@ -23,8 +23,9 @@ struct StoredOptions {
   bool found = false;  // There was an OPTIONS file.
 };
 
-// `lenient`: what cannot be read is replaced by defaults, with a note on the standard error, as
-// reading needs little of it.
+// Reads the options of all families that the MANIFEST has, whether the OPTIONS file has them or
+// not. `lenient`: what cannot be read is replaced by defaults, with a note on the standard error,
+// as reading needs little of it. False: it is an error.
 Status ReadStoredOptions(const std::string& path, bool lenient, StoredOptions* options);
 
 // Owns an open database and the handles of its families. The destructor closes it. Not thread-safe.
@@ -48,6 +49,7 @@ class Database {
   const std::vector<ColumnFamilyHandle*>& families() const { return handles_; }
   // InvalidArgument if there is no family of that name.
   Status Find(const std::string& family, ColumnFamilyHandle** handle) const;
+  // Closes the database after its handles. For writers, which must see the error of the last sync.
   Status Close();
 
  private:

@@ -15,12 +15,15 @@ class Findings {
  public:
   explicit Findings(Console* console) : console_(console) {}
 
-  // Reports damage of a file. The text names the offset where there is one.
+  // Reports damage of a file, and sets Console::found. The text names the offset where there is
+  // one.
   void Damage(const std::string& file, const std::string& what);
   // Reports something that is no damage, such as the end that a crash leaves.
   void Remark(const std::string& file, const std::string& what);
 
+  // Counts a file that was read, and its bytes, for the summary.
   void CountFile(uint64_t bytes) { files_++, bytes_ += bytes; }
+  // Prints the numbers of damages, files and bytes. Called once, last.
   void PrintSummary();
 
  private:

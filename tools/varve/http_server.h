@@ -16,15 +16,19 @@
 
 namespace varve::tool {
 
+// Not thread-safe. A process runs one at a time, as it handles the signals that end Run().
 class HttpServer {
  public:
-  // Makes the page for a request. An error is answered with status 503 and its text.
+  // Makes the page for a request: its media type and its bytes. An error is answered with status
+  // 503 and its text.
   using MakePage = std::function<Status(const HttpRequest&, std::string* type, std::string* body)>;
-  // Limits of what clients may take.
   static constexpr size_t kMaxConnections = 32;
+  // Time that a client has to send its request, and again to take the answer.
+  static constexpr std::chrono::milliseconds kPatience{5000};
+  // Pause while the process has no file descriptor left for a new client.
   static constexpr std::chrono::milliseconds kNoFilePause{100};
-  static constexpr std::chrono::milliseconds kPatience{5000};  // For the request; for the answer.
 
+  // `page` is the path that is answered, such as "/metrics"; others get status 404.
   HttpServer(std::string page, MakePage make);
   ~HttpServer();
   HttpServer(const HttpServer&) = delete;

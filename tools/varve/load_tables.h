@@ -15,7 +15,9 @@
 
 namespace varve::tool {
 
-// Not thread-safe. The destructor deletes the files that were not added.
+// Takes the families of a dump one after the other, each with its entries in the order of its keys.
+// After an error it can only be destroyed; the database then has nothing of the dump. The
+// destructor deletes the files that were not added. Not thread-safe.
 class TableLoader {
  public:
   // `path` is the directory of the database, which gets a directory for the files meanwhile.
@@ -24,6 +26,7 @@ class TableLoader {
   TableLoader(const TableLoader&) = delete;
   TableLoader& operator=(const TableLoader&) = delete;
 
+  // Begins a family, to which the next entries belong. InvalidArgument if it came before.
   Status BeginFamily(ColumnFamilyHandle* family);
   // InvalidArgument unless keys ascend in the order of the family.
   Status Put(std::string_view key, std::string_view value);

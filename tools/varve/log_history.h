@@ -47,7 +47,7 @@ struct LoggedRate {
   double megabytes = 0;  // MiB a second.
 };
 
-// Not thread-safe.
+// What the LOG files of one database tell, within limits of memory. Not thread-safe.
 class LogHistory {
  public:
   // A log that tells more than so many events of one kind is cut there; `dropped` counts the rest.
@@ -76,6 +76,7 @@ class LogHistory {
   void TakeEvent(std::string_view json);
   void TakeJob(std::string_view json, std::string_view event);
   void TakeRate(std::string_view line);
+  // Forgets the jobs whose end has not been read.
   void Forget();
   // Returns false, and counts, if the list is full.
   template <typename T>
@@ -85,12 +86,12 @@ class LogHistory {
     return false;
   }
 
-  std::map<uint64_t, LoggedJob> running_;  // By number.
-  std::map<uint64_t, uint64_t> written_;   // Bytes of the tables of a job.
+  std::map<uint64_t, LoggedJob> running_;  // Jobs that have begun, by their number.
+  std::map<uint64_t, uint64_t> written_;   // Bytes of the tables that a job has written, likewise.
 };
 
-// Returns the seconds since 1970 of the beginning of a line of a LOG, in microseconds and UTC; 0 if
-// it has none.
+// Returns the time at the beginning of a line of a LOG, taken as UTC, in microseconds since 1970; 0
+// if there is none.
 uint64_t TimeOfLine(std::string_view line);
 
 }  // namespace varve::tool

@@ -25,7 +25,7 @@ struct Request {
   std::vector<std::string> keys;      // Decoded.
   std::string value;                  // Decoded.
   std::optional<std::string> from;    // Decoded; inclusive.
-  std::optional<std::string> to;      // Decoded; exclusive.
+  std::optional<std::string> to;      // Decoded; exclusive, for compact inclusive.
   std::optional<std::string> prefix;  // Decoded.
   uint64_t limit = UINT64_MAX;
   bool keys_only = false;

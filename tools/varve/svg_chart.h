@@ -22,7 +22,8 @@ const char* SeriesColor(size_t n);
 // Not thread-safe.
 class SvgChart {
  public:
-  // Times are in microseconds; `most` is the value at the upper edge, `unit` stands beside it.
+  // Times are in microseconds; `most` is the value at the upper edge, `unit` stands beside it. An
+  // empty unit: values get no labels but those of Label().
   SvgChart(uint64_t begin, uint64_t end, double most, std::string unit);
 
   // Draws a line through points, or stairs, of (time, value).

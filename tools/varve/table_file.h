@@ -32,8 +32,9 @@ class AbsentComparator : public Comparator {
 // Owns an open table. Reads bypass all caches.
 class TableFile {
  public:
-  // Finds the order by the comparator's name in the table. `largest_seq` is the MANIFEST's, or
-  // kMaxSequenceNumber.
+  // Finds the order by the comparator's name in the table. `largest_seq` is that of the MANIFEST,
+  // which all entries of an ingested table have, or kMaxSequenceNumber if it is not known: entries
+  // then have the numbers in the file.
   static Status Open(const std::string& path, SequenceNumber largest_seq,
                      std::unique_ptr<TableFile>* file);
 

@@ -31,7 +31,8 @@ class Regions : public wal::LogReader::Reporter {
   std::vector<std::string> texts_;
 };
 
-// Returns how many bytes of the log were durable when the mark was written, as far as it says.
+// Returns how many bytes of the log were durable when the mark was written: UINT64_MAX, all of a
+// log before the marked one; 0, nothing is known of a later one.
 uint64_t DurableBytes(const wal::SyncedMark& mark, uint64_t number) {
   if (mark.log == number) return mark.log_bytes;
   return mark.log > number ? UINT64_MAX : 0;
@@ -39,9 +40,9 @@ uint64_t DurableBytes(const wal::SyncedMark& mark, uint64_t number) {
 
 // Holds what one reading of a log found.
 struct LogReading {
-  uint64_t bytes = 0;
-  uint64_t end = 0;  // End of the last record.
-  bool torn = false;
+  uint64_t bytes = 0;                // Size of the file.
+  uint64_t end = 0;                  // Offset of the end of the last record.
+  bool torn = false;                 // The file ends within a record.
   std::vector<std::string> regions;  // Bytes that are no records.
   std::vector<std::string> batches;  // Records that are no batches.
 };
@@ -77,6 +78,9 @@ Status ReadSettledLog(const std::string& path, uint64_t number, LogReading* read
   return ReadLog(path, number, reading);
 }
 
+// A torn end is only a remark, since a crash leaves one, unless its bytes were durable: those of
+// the marked log up to the mark, and all of the logs before it. A log may also end between two
+// records and yet lack bytes that were durable, which only the mark tells.
 Status CheckLog(const std::string& path, uint64_t number, const wal::SyncedMark& mark,
                 Findings* findings) {
   LogReading reading;
@@ -121,6 +125,8 @@ Status CheckLogs(const std::string& db, const std::string& log_directory, uint64
     const Status s = CheckLog(LogFileName(log_directory, number), number, mark, findings);
     if (!IsMissing(s)) VARVE_RETURN_IF_ERROR(s);
   }
+  // The marked log must be there if its data may be in no table. A writer may have deleted it
+  // since: then the mark has moved on to another log.
   const bool expected = mark.log >= oldest && mark.log_bytes != 0;
   if (expected && std::ranges::find(numbers, mark.log) == numbers.end()) {
     const wal::SyncedMark now = wal::ReadSyncedMark(FileSystem::Default().get(), db);

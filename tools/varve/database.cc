@@ -40,9 +40,8 @@ std::string NamesOf(const std::vector<ColumnFamilyDescriptor>& families) {
   return names;
 }
 
-// Families that were dropped since are left out for the same reason. The MANIFEST decides what
-// exists.
-// The OPTIONS file is written after a family is created, and may lack the newest ones.
+// Makes the families those of the MANIFEST. The OPTIONS file is written after a family is created
+// or dropped: it may lack the newest ones, which get defaults, and may still have dropped ones.
 Status AddMissingFamilies(const std::string& path, StoredOptions* options) {
   std::vector<std::string> names;
   VARVE_RETURN_IF_ERROR(DB::ListColumnFamilies(options->db, path, &names));

@@ -53,11 +53,12 @@ Status CheckDump(const std::string& path) {
   }
 }
 
+// Writes a dump to a database, in batches or as tables.
+//
 // Batches are written as they fill up, so that a failure leaves a part of the dump, of which the
 // error says how much. Only the last one is synced, which makes those before it durable as well.
 // Tables are added in one step at the end; families that were created for them are dropped again
 // after a failure.
-// Writes a dump to a database, in batches or as tables.
 class Loader {
  public:
   // `tables` is null if batches are to be written, and outlives the loader.

@@ -107,8 +107,8 @@ struct Headers {
     if (name == "host") {
       hosts++;
       loopback = IsLoopback(value);
-      // No request here has a body, and its end would have to be found.
     } else if (name == "transfer-encoding" || (name == "content-length" && value != "0")) {
+      // A body has no use here, and its end would have to be found.
       return 413;
     } else if (name == "accept") {
       request->openmetrics |=
@@ -149,6 +149,8 @@ int ReadHttpRequest(std::string_view bytes, std::string_view page, HttpRequest* 
   std::string_view rest = head.substr(0, end + 2);
   bool newer = false;
   const int asked = ReadRequestLine(TakeLine(&rest), page, &newer, request);
+  // Other refusals wait for the headers: a request under a foreign name gets 403, whatever it asks
+  // for.
   if (asked == 400) return asked;
   Headers headers;
   while (!rest.empty()) {

@@ -198,7 +198,7 @@ Status LdbRun::Bounds() {
 Status LdbRun::Walk(const char* between, uint64_t* count) {
   ColumnFamilyHandle* family = nullptr;
   VARVE_RETURN_IF_ERROR(Bounds());
-  int64_t left = -1;
+  int64_t left = -1;  // Never becomes 0 by counting down: no limit.
   const std::string most = words_.Value("max_keys");
   const auto [end, error] = std::from_chars(most.data(), most.data() + most.size(), left);
   if (words_.Has("max_keys") && (error != std::errc() || end != most.data() + most.size())) {
@@ -325,6 +325,8 @@ Status LdbRun::GetProperty() {
   return Status::OK();
 }
 
+// The opening is the check: it fails if a table is missing or has another size than the MANIFEST
+// says.
 Status LdbRun::CheckConsistency() {
   VARVE_RETURN_IF_ERROR(Database::OpenForReading(Path(), "", &database_));
   return Ok();
@@ -334,6 +336,7 @@ Status LdbRun::ApproxSize() {
   VARVE_RETURN_IF_ERROR(Bounds());
   ColumnFamilyHandle* family = nullptr;
   VARVE_RETURN_IF_ERROR(OpenToRead(&family));
+  // A range needs an end: without --to, keys that begin with byte 0xff do not count.
   const Range range(from_slice_, words_.Has("to") ? to_slice_ : Slice("\xff"));
   uint64_t bytes = 0;
   VARVE_RETURN_IF_ERROR(
@@ -410,6 +413,7 @@ int RunLdb(int argc, const char* const* argv) {
   LdbRun run(words);
   const Status s = run.Run();
   run.out().Flush();
+  // EPIPE is no failure: a reader that has gone away, such as `head`, has seen what it wanted.
   if (s.ok()) return run.out().failed() && run.out().error() != EPIPE ? 1 : 0;
   // Errors of the words are RocksDB's, without the name of a status before them.
   const std::string text =

@@ -21,7 +21,8 @@ namespace {
 
 constexpr uint64_t kTableBytes = uint64_t{64} << 20;
 
-// A directory that was left by a load that was killed goes, too.
+// Deletes the directory with its files, if it exists. Errors do not matter: what is left the next
+// load deletes.
 void DeleteDirectory(const std::string& directory) {
   Env* const env = Env::Default();
   std::vector<std::string> names;

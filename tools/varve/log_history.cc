@@ -157,6 +157,7 @@ void LogHistory::TakeLine(std::string_view line) {
   messages.emplace_back(line.substr(0, 500));
 }
 
+// Takes the rate, which follows the comma: "... Interval writes: ..., ingest: 1.50 GB, 2.61 MB/s".
 void LogHistory::TakeRate(std::string_view line) {
   const size_t ingest = line.find(" ingest: ");
   if (ingest == std::string_view::npos || !HasRoom(rates)) return;
@@ -215,6 +216,7 @@ void LogHistory::TakeJob(std::string_view json, std::string_view event) {
   LoggedJob job = std::move(found->second);
   running_.erase(found);
   job.end = std::max(time, job.begin);
+  // The line may be forged: no database has a deeper level.
   job.level = static_cast<int>(std::min<uint64_t>(NumberOf(json, "output_level"), 63));
   job.bytes = flush ? written_[number] : NumberOf(json, "total_output_size");
   const std::string status = TextOf(json, "status");

@@ -30,7 +30,8 @@ namespace varve::tool {
 
 namespace {
 
-// Sequence numbers begin at 1.
+// The number of no write, as they begin at 1: compactions give it to entries whose own number no
+// snapshot needs any more.
 constexpr SequenceNumber kNoNumber = 0;
 
 // Returns what tables of the family leave in doubt at the number; empty: nothing.

@@ -106,7 +106,7 @@ Status Try(const TableFile& file, const Entries& entries, const TableBuildOption
   TableOpenOptions open;
   open.icmp = &file.icmp();
   open.factory = options.factory;
-  open.past_cache = true;
+  open.past_cache = true;  // Each block is decompressed once, and none comes from a cache.
   open.file_name = kTrial;
   std::unique_ptr<TableReader> reader;
   VARVE_RETURN_IF_ERROR(TableReader::Open(open, std::move(source), trial->bytes, &reader));

@@ -109,6 +109,7 @@ class Page {
     Heading("Stalls");
     std::map<std::string, std::vector<const LoggedStall*>> families;
     for (const LoggedStall& stall : log_.stalls) {
+      // More rows could not be told apart.
       if (families.size() < 40 || families.contains(stall.family)) {
         families[stall.family].push_back(&stall);
       }
@@ -139,7 +140,7 @@ class Page {
     for (const LoggedShape& shape : log_.shapes) families[shape.family].push_back(&shape);
     size_t shown = 0;
     for (const auto& [family, shapes] : families) {
-      if (shown++ == 10) break;
+      if (shown++ == 10) break;  // A page has a chart for each of so many families.
       Heading("Tables of the levels of " + family);
       std::map<size_t, std::vector<std::pair<uint64_t, double>>> levels;
       double most = 0;

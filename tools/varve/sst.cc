@@ -131,8 +131,7 @@ Status PrintEntries(const Request& request, const TableFile& file, Console* cons
   uint64_t left = request.limit;
   SalvageCount count;
   // Salvage() passes over blocks that cannot be read and counts them, so that the entries of all
-  // others are printed.
-  // Aborted is only the way to end the walk early.
+  // others are printed. Aborted is only the way to end its walk early.
   const Status ended = Status::Aborted();
   const Status s = file.reader().Salvage(
       [&](const Slice& key, const Slice& value) {

@@ -68,6 +68,7 @@ Status SstDumpRun::Run() {
   from_ = words_.Value("from");
   to_ = words_.Value("to");
   if (words_.Has("input_key_hex")) {
+    // The texts are copied, because ParseBytes clears its result first.
     if (!ParseBytes(std::string(from_), ByteForm::kHex, &from_) ||
         !ParseBytes(std::string(to_), ByteForm::kHex, &to_)) {
       return Status::InvalidArgument("--from and --to must be in hex");
@@ -164,6 +165,7 @@ int RunSstDump(int argc, const char* const* argv) {
   SstDumpRun run(words);
   const Status s = run.Run();
   run.out().Flush();
+  // EPIPE is no failure: a reader that has gone away, such as `head`, has seen what it wanted.
   if (s.ok()) return run.out().failed() && run.out().error() != EPIPE ? 1 : 0;
   std::fprintf(stderr, "%s\n", s.ToString().c_str());
   return 1;

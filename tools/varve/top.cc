@@ -43,7 +43,7 @@ void PrintRow(const MetricsReading& growth, double seconds, Console* console) {
 
 }  // namespace
 
-// A text that was not written anew gives no row.
+// Prints a row for the growth since the text before. A text that was not written anew gives none.
 Status RunTop(const Request& request, Console* console) {
   MetricsReading last;
   VARVE_RETURN_IF_ERROR(MetricsReading::Read(request.db, &last));

@@ -21,7 +21,9 @@ namespace {
 constexpr double kLeastWeight = 0.02;
 
 struct Cause {
-  double weight = 0;  // About the share of time or of work that it costs, in [0, 1].
+  // About the share of time that it costs, in [0, 1]. Where only a share of work is known, half of
+  // that: work is not all of the time. Causes are ordered by it.
+  double weight = 0;
   const char* name;
   std::string figure;
   const char* advice;
@@ -57,7 +59,8 @@ class Diagnosis {
   }
 
  private:
-  // The weight 2 is above all shares: nothing else matters while writes are refused.
+  // The weight 2 is above all shares, so that this comes first: nothing else matters while writes
+  // are refused.
   void LookAtErrors() {
     if (metrics_.Sum("background_errors") > 0) {
       causes_.push_back(
@@ -110,6 +113,8 @@ class Diagnosis {
                        "(WriteOptions::sync, SyncWAL); put wal_dir on a faster disk"});
   }
 
+  // The time spent reading blocks is weighed by the share of misses: a cache that seldom misses
+  // gains little by growing.
   void LookAtCache() {
     const double misses = metrics_.Sum("block_cache_data_miss_total");
     const double hits = metrics_.Sum("block_cache_data_hit_total");
@@ -123,7 +128,7 @@ class Diagnosis {
 
   // Without filters a read looks into a block of each table that may hold its key. One block a read
   // is what remains in the best case; the excess over it is the cost. A database whose filters were
-  // ever asked has some.
+  // ever asked has some. Fewer than 1000 reads tell nothing.
   void LookAtFilters() {
     const double reads = metrics_.Sum("keys_read_total") + metrics_.Sum("multiget_keys_read_total");
     const double asked = metrics_.Sum("bloom_filter_useful_total") +
@@ -138,6 +143,7 @@ class Diagnosis {
                        "compact"});
   }
 
+  // Counts the entries that iterators step over, because they are deleted or hidden, among all.
   void LookAtSkips() {
     const double skipped = metrics_.Sum("iter_skip_total");
     const double shown = metrics_.Sum("db_next_found_total") + metrics_.Sum("db_prev_found_total") +
@@ -149,6 +155,8 @@ class Diagnosis {
                        "(iterate_upper_bound); release old snapshots"});
   }
 
+  // What is held costs space, and reads through more tables, of which no metric gives the time: the
+  // weights are guesses that order these causes behind large shares.
   void LookAtHolders() {
     if (metrics_.Sum("file_deletions_enabled") == 0) {
       causes_.push_back({0.3, "deletions of files are disabled",
@@ -170,6 +178,7 @@ class Diagnosis {
 
 }  // namespace
 
+// With a target, an earlier text of the process, only what came after that counts.
 Status RunWhySlow(const Request& request, Console* console) {
   MetricsReading reading;
   VARVE_RETURN_IF_ERROR(MetricsReading::Read(request.db, &reading));

@@ -72,7 +72,8 @@ class RangeTombstones {
   int64_t added_ = 0;
 };
 
-// Writes as many entries in each thread: a sequential fill writes every key once a thread.
+// Each thread writes the whole count, --writes or else --num: with n threads a sequential fill
+// writes every key n times.
 void Fill(Worker& worker, FillOrder::Kind kind) {
   const Plan& plan = worker.plan;
   // The report notes a key space that differs from the one that was asked for.

@@ -56,12 +56,14 @@ class TreeFiller {
   void FillUniversal() {
     const double ratio = options_.compaction_options_universal.size_ratio;
     int runs = 0;
+    // Starts with any number above 1: the loop ends after a run of a single table.
     for (size_t tables = 2; tables > 1; ++runs) {
       const TableNames run = WriteRun(count_);
       tables = run.size();
       if (tables == 0) break;
       const int level = std::max(0, bottom() - runs);
       if (level > 0 || tables > 1) Move(run, level);
+      // The ratio is a percentage: a run has less than half of the keys of the one before.
       Shrink((ratio + 200) / 100);
     }
     if (runs < options_.num_levels) FailForSize();
@@ -108,6 +110,8 @@ class TreeFiller {
     Fail("--num is too small to fill " + std::to_string(options_.num_levels) + " levels");
   }
 
+  // Divides the number of entries of the next run. A factor below 1 counts as 1: no run may have
+  // more keys than the first one.
   void Shrink(double factor) {
     count_ = static_cast<int64_t>(static_cast<double>(count_) / std::max(1.0, factor));
   }

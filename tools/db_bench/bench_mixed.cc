@@ -221,8 +221,8 @@ void XorUpdateRandom(Worker& worker) {
   Update(worker, UpdateKind::kXor);
 }
 
-// Returns the number of a key that exists: --numdistinct of them do, in as many slots. Numbers near
-// the middle are drawn most often.
+// Draws the slot whose key is replaced; each slot has one key that exists. Slots near the middle
+// are drawn most often, and what falls outside counts as the first or the last one.
 uint64_t DrawSlot(std::normal_distribution<double>* normal, std::mt19937_64* engine,
                   int64_t slots) {
   const double drawn = std::round((*normal)(*engine));

@@ -88,6 +88,7 @@ void SeekRandom(Worker& worker) {
   int64_t unpaid = 0;
   while (budget.Take()) {
     seeker.SeekOnce();
+    // The rate limiter is asked once for many reads, as in bench_read.cc.
     if (++unpaid == 256) {
       worker.PayForRead(unpaid);
       unpaid = 0;

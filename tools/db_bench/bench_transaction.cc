@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+// Transactions that add the same amount to a number of each set, so that all sets have one sum.
 //
 // The invariant: a transaction adds the same amount to one number of each set, all or nothing. The
 // sums over all keys of a set are therefore equal for all sets after any number of commits and
@@ -7,8 +8,6 @@
 // program.
 //
 //      "0000.<key>"  "0001.<key>"  ...      +addend each, keys drawn independently
-
-// Transactions that add the same amount to a number of each set, so that all sets have one sum.
 
 #include <algorithm>
 #include <array>

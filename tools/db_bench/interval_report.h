@@ -16,9 +16,12 @@
 
 namespace varve::bench {
 
+// Thread safety: workers may add to finished_ops() at any time; the rest belongs to the thread
+// that made it.
 class IntervalReport {
  public:
-  // Starts the thread. Ends the program if the file cannot be created.
+  // Starts the thread, which writes every `seconds`. Ends the program if the file cannot be
+  // created.
   IntervalReport(const std::string& file_name, uint64_t seconds);
   // Waits for the thread. The last, incomplete interval is not written.
   ~IntervalReport();

@@ -80,7 +80,8 @@ Slice KeyMaker::MakeBefore(uint64_t number, uint64_t places) {
   return Make(number - std::min(places, CountBefore(number)) * stride());
 }
 
-// Keys without prefixes end at that of `num`, which lies behind all.
+// Without prefixes the numbers are the order, and a key past the end becomes that of `num_`, which
+// sorts after every key that is written.
 bool KeyMaker::MakeAfter(uint64_t number, uint64_t places, Slice* key) {
   if (existing_ != nullptr && places >= existing_->size() - number % existing_->size())
     return false;

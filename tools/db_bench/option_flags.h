@@ -13,6 +13,8 @@
 
 namespace varve::bench {
 
+// Holds the flags of this kind that a command line gave, in their order: of two for one option the
+// later one counts. TakeFrom comes before gflags parses, which would refuse them.
 class OptionFlags {
  public:
   // Removes these flags from the command line, in the forms that gflags accepts. Returns false,

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+// Flags that are named unlike the options that they set, or set several: one function for each part
+// of the options, which judges only what the library cannot judge itself.
 //
 // Sources of an option, the stronger below:
 //
@@ -10,9 +12,6 @@
 //
 // With --options_file none of these counts but the file. Only the flags that OptionsFromFlags
 // handles itself, such as --statistics and --merge_operator, still apply.
-
-// Flags that are named unlike the options that they set, or set several: one function for each part
-// of the options, which judges only what the library cannot judge itself.
 
 #include "tools/db_bench/options_from_flags.h"
 

@@ -75,7 +75,6 @@ DEFINE_bool(simulate_hdd, false, kAbsent);
 DEFINE_string(simulate_hybrid_fs_file, "", kAbsent);
 DEFINE_int32(simulate_hybrid_hdd_multipliers, 1, kAbsent);
 
-// Deletion patterns within fills.
 // Engine internals.
 DEFINE_bool(enable_cpu_prio, false, kAbsent);
 DEFINE_bool(enable_io_prio, false, kAbsent);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+// Runs the entries of --benchmarks one after another, each in its threads.
 //
 // A run of one entry of --benchmarks goes through these steps:
 //
@@ -14,7 +15,7 @@
 // operations and the database. Background threads have the lowest ids and run until the count of
 // foreground threads has fallen to zero. A benchmark with background threads therefore ends by its
 // foreground alone.
-
+//
 // Threads are all made and then released together, so that none is measured while others start.
 
 #include "tools/db_bench/runner.h"

@@ -49,7 +49,7 @@ struct ThreadFigures {
   int64_t bytes = 0;
   std::string message;
   std::unique_ptr<Latencies> latencies;  // With --histogram.
-  bool is_surroundings = false;          // It is not part of what is measured.
+  bool is_surroundings = false;          // Of a background thread: RunStats leaves it out.
 };
 
 // Records the figures of a thread, and reports its progress on stderr.
@@ -82,6 +82,7 @@ class ThreadStats {
   void AddBytes(int64_t n) { figures_.bytes += n; }
   // Adds a message; messages are joined by spaces.
   void AddMessage(const std::string& message);
+  // Marks the thread as one in the background: RunStats leaves out what it did.
   void Exclude() { figures_.is_surroundings = true; }
 
   const ThreadFigures& figures() const { return figures_; }
@@ -102,7 +103,7 @@ class ThreadStats {
   uint64_t last_op_ = 0;
 };
 
-// Holds the figures of all threads of a benchmark's run.
+// Holds the figures of all threads of a benchmark's run. One thread adds them, when all have ended.
 class RunStats {
  public:
   RunStats();
@@ -113,7 +114,7 @@ class RunStats {
   // Prints the line of a benchmark, and its histograms, on stdout.
   void Report(const std::string& name) const;
 
-  // Returns the rate from the first start to the last end.
+  // Return the rates from the first start to the last end.
   double OpsPerSecond() const;
   double MegabytesPerSecond() const;
   bool has_bytes() const { return sum_.bytes > 0; }
@@ -129,14 +130,15 @@ class RunStats {
 class RepeatedRuns {
  public:
   void Add(const RunStats& run);
-  // Prints the averages so far. It is called after each run but the first.
+  // Prints the averages so far. It is called after each run but the first, of which an interval
+  // cannot be told.
   void ReportSoFar(const std::string& name) const;
   void ReportFinal(const std::string& name) const;
 
  private:
   struct Figures {
     double mean = 0;
-    double half_width = 0;  // Half of the 95% interval.
+    double half_width = 0;  // Half of the 95% interval of the mean.
     double median = 0;
   };
   static Figures FiguresOf(std::vector<double> samples);

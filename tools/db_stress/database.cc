@@ -30,8 +30,7 @@ namespace {
 
 constexpr uint64_t kFindingsTold = 40;
 
-// All bytes are 0xff, so that a read at it sees every write.
-// The greatest timestamp.
+// The greatest timestamp: all bytes are 0xff, so that a read at it sees every write.
 const std::string kLatest(8, '\xff');
 const Slice kLatestSlice(kLatest);
 

@@ -38,9 +38,10 @@ class Database {
   // meanwhile.
   void VerifyAll();
 
-  // Drops a family and creates it again, empty.
+  // Drops a family and creates it again, empty. Requires that in_use is held exclusively.
   void ClearFamily(uint32_t family);
-  // Flushes or syncs, and records that what was there before survives a kill.
+  // Flush a family, or write the log's buffer out and sync it if asked to, and record that what was
+  // there before the call survives a kill. Other threads may write meanwhile.
   void Flush(uint32_t family);
   void SyncLog(bool sync);
 
@@ -59,7 +60,7 @@ class Database {
   [[nodiscard]] std::string moves_directory() const;
   KeyLocks& locks() { return locks_; }
   const StressOptions& options() const { return options_; }
-  // stamped() returns true if keys have timestamps. Now() returns read options for the latest time.
+  // True if keys have timestamps.
   [[nodiscard]] static bool stamped();
   // True with --ttl; db() is a DBWithTTL then.
   [[nodiscard]] static bool has_lifetimes();
@@ -67,15 +68,18 @@ class Database {
   static Status OpenPlain(const DBOptions& options, const std::string& path,
                           const std::vector<ColumnFamilyDescriptor>& families, bool read_only,
                           std::vector<ColumnFamilyHandle*>* handles, DB** db);
+  // Returns read options for the latest time. They hold a pointer into the program's constants.
   [[nodiscard]] ReadOptions Now() const;
 
-  // Counts and prints a finding. The database goes on.
+  // Count a finding, and print the first few of a run. Wrong: an answer that may not be. Lost: an
+  // opening lacks what was acknowledged. The database goes on.
   void Wrong(const std::string& what);
   void Lost(const std::string& what);
 
   std::shared_mutex in_use;
 
  private:
+  // Lists what an opening must name, the run's own families first.
   bool ListFamilies(std::vector<ColumnFamilyDescriptor>* families);
   bool TryOpen();
   Status OpenFamilies(const std::vector<ColumnFamilyDescriptor>& families);
@@ -83,7 +87,9 @@ class Database {
   void Adopt(const KeyId& key, const Status& status, const Slice& value, bool lossy);
   void AdoptAll(bool after_kill);
   void Finding(const char* kind, const std::string& what);
+  // Returns the acknowledged states of all keys of a family.
   std::vector<KeyState> StatesOf(uint32_t family) const;
+  // Raises the floors of a family to states that now survive a kill. No states: it is empty.
   void RaiseFloors(uint32_t family, const std::vector<KeyState>& states);
 
   const std::string directory_;

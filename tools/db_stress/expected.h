@@ -17,10 +17,10 @@ namespace varve::stress {
 
 // Counts over all rounds of a run.
 struct Counts {
-  std::atomic<uint64_t> operations;
-  std::atomic<uint64_t> checks;
-  std::atomic<uint64_t> wrong;  // a read returned what it may not
-  std::atomic<uint64_t> lost;   // acknowledged changes that are gone
+  std::atomic<uint64_t> operations;  // turns of workers that have ended
+  std::atomic<uint64_t> checks;      // comparisons with the expected state
+  std::atomic<uint64_t> wrong;       // a read returned what it may not
+  std::atomic<uint64_t> lost;        // acknowledged changes that are gone
 };
 
 // Thread safety: states are atomic; a key's writer holds the key's lock (locks.h).
@@ -51,7 +51,8 @@ class Expected {
   Counts& counts() { return header_->counts; }
   // Returns the next user timestamp; the clock never goes back.
   uint64_t NextTimestamp() { return header_->clock.fetch_add(1) + 1; }
-  // The number of a family that is being dropped and recreated: it may be whole, empty, or missing.
+  // The number of a family that is being dropped and recreated, or kNoFamily: it may be whole,
+  // empty, or missing.
   [[nodiscard]] uint32_t family_in_question() const { return header_->family_in_question.load(); }
   void SetFamilyInQuestion(uint32_t family) { header_->family_in_question.store(family); }
   static constexpr uint32_t kNoFamily = UINT32_MAX;

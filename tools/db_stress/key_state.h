@@ -28,6 +28,8 @@ struct KeyState {
   [[nodiscard]] KeyState After() const;
   [[nodiscard]] KeyState With(Change change) const { return {base, has_value, merges, change}; }
 
+  // From the highest bit: base: 32 | unused: 16 | merges: 8 | has_value: 1 | unused: 5 |
+  // pending: 2. All bits are zero if the key was never written.
   [[nodiscard]] uint64_t Pack() const {
     return uint64_t{base} << 32 | uint64_t{merges} << 8 | uint64_t{has_value} << 7 |
            static_cast<uint64_t>(pending);
@@ -36,7 +38,8 @@ struct KeyState {
     return {static_cast<uint32_t>(bits >> 32), (bits >> 7 & 1) != 0,
             static_cast<uint8_t>(bits >> 8), static_cast<Change>(bits & 3)};
   }
-  // Returns true if `other` is the same state of the key or a later one.
+  // Returns true if `other` is the same state of the key or a later one. Pending changes are not
+  // compared.
   [[nodiscard]] bool NotAfter(const KeyState& other) const {
     return base < other.base || (base == other.base && merges <= other.merges);
   }
@@ -68,7 +71,8 @@ std::string WholeValue(const KeyId& key, const KeyState& state);
 // bytes.
 std::optional<KeyState> StateOf(const KeyId& key, const Slice& value);
 
-// Sets the size of the longest base value, in bytes.
+// Sets how many bytes may follow the head of a base value. It must be the same for all processes of
+// a run, and for those that read its values later.
 void SetValueSizeMost(uint32_t bytes);
 
 }  // namespace varve::stress

@@ -14,18 +14,22 @@
 
 namespace varve::stress {
 
+// Thread safety: all methods are safe to call from any thread.
 class KeyLocks {
  public:
   KeyLocks(uint32_t families, uint64_t keys)
       : stripes_(keys / kKeysOfStripe + 1),
         mutexes_(std::make_unique<std::mutex[]>(families * stripes_)) {}
 
+  // Frees the keys when it is destroyed.
   using Held = std::vector<std::unique_lock<std::mutex>>;
 
   [[nodiscard]] Held Lock(const KeyId& key) {
     return LockRange(key.family, key.number, key.number);
   }
-  // Locks the keys [first, last]. Requires that the thread holds no other lock of keys.
+  // Locks the keys [first, last], and their neighbours in the outer stripes. Requires that the
+  // thread holds no other lock of keys; mutexes are taken in ascending order, so that two ranges
+  // cannot wait for each other.
   [[nodiscard]] Held LockRange(uint32_t family, uint64_t first, uint64_t last) {
     Held held;
     for (uint64_t stripe = first / kKeysOfStripe; stripe <= last / kKeysOfStripe; stripe++) {

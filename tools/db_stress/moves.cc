@@ -216,6 +216,7 @@ void Worker::FollowChanges() {
   if (IsNeverOverwritten(key.number) || Database::stamped()) return;
   const KeyLocks::Held held = database_->locks().Lock(key);
   const StressOptions& options = database_->options();
+  // A stream tells of logged writes only. Whether those of a key are depends on the key alone.
   if (options.DrawWriteOptions(key.number, &dice_).disableWAL) return;
   ChangeStreamOptions of_stream;
   of_stream.name = "stress-" + std::to_string(id_);
@@ -283,7 +284,8 @@ void Worker::Move() {
   const auto one_in = [this](int n) { return dice_.OneIn(static_cast<uint64_t>(n)); };
   if (one_in(FLAGS_checkpoint_one_in)) MakeCheckpoint();
   if (one_in(FLAGS_backup_one_in)) MakeBackup();
-  // Files, streams and secondaries have values with the times of their writing.
+  // With lifetimes, stored values end with the time of their writing. These three see them as they
+  // are stored, which the expected state does not know.
   if (Database::has_lifetimes()) return;
   if (one_in(FLAGS_ingest_external_file_one_in) && !Database::stamped()) Ingest();
   if (one_in(FLAGS_change_stream_one_in)) FollowChanges();

@@ -12,8 +12,8 @@ namespace varve::stress {
 
 namespace {
 
-constexpr size_t kHeldMost = 6;
-constexpr uint64_t kKeysSeen = 40;
+constexpr size_t kHeldMost = 6;     // snapshots of a worker at a time
+constexpr uint64_t kKeysSeen = 40;  // keys that are compared for each
 
 }  // namespace
 

@@ -199,6 +199,7 @@ void DrawDatabase(Dice* dice, StressOptions* options) {
   }
   if (dice->OneIn(4)) db->max_total_wal_size = 256 << 10;
   if (dice->OneIn(4)) db->max_manifest_file_size = 4 << 10;
+  // The engine refuses writes without a log while logs are reused.
   if (options->no_log_one_in == 0 && dice->OneIn(4)) db->recycle_log_file_num = 2;
   if (dice->OneIn(5)) db->wal_compression = kZSTD;
   if (dice->OneIn(4)) db->wal_bytes_per_sync = 32 << 10;
@@ -209,7 +210,7 @@ void DrawDatabase(Dice* dice, StressOptions* options) {
         db->env, nullptr, "", kDeleteRate, /*delete_existing_trash=*/dice->OneIn(2),
         /*status=*/nullptr, /*max_trash_db_ratio=*/1.0, /*bytes_max_delete_chunk=*/16 << 10));
   }
-  // Atomic flushes need logs for all families or for none; pipelined writes exclude them.
+  // The engine refuses atomic flushes with pipelined writes.
   if (!db->enable_pipelined_write && dice->OneIn(4)) db->atomic_flush = true;
   if (options->no_log_one_in == 0 && dice->OneIn(4)) {
     // One of the database's own families gets the writes of a job.
@@ -239,7 +240,7 @@ bool SetFromFlags(StressOptions* options) {
   family.punch_holes_in_blob_files = FLAGS_punch_holes_in_blob_files;
   family.blob_garbage_collection_age_cutoff = FLAGS_blob_garbage_collection_age_cutoff;
   family.blob_garbage_collection_force_threshold = FLAGS_blob_garbage_collection_force_threshold;
-  // These two flags override what the write mode has set.
+  // These two flags override what the write mode has set, even if the mode is drawn.
   if (FLAGS_sync) options->sync_one_in = 1;
   if (FLAGS_disable_wal) options->no_log_one_in = 1;
   const CompressionType codecs[] = {kNoCompression, kSnappyCompression, kLZ4Compression, kZSTD};

@@ -21,6 +21,7 @@ class Dice {
     z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
     return z ^ (z >> 31);
   }
+  // Returns a number of [0, n). Requires n > 0.
   uint64_t Below(uint64_t n) { return Next() % n; }
   // Returns false always if n is 0.
   bool OneIn(uint64_t n) { return n != 0 && Below(n) == 0; }
@@ -33,7 +34,7 @@ struct StressOptions {
   DBOptions db;
   ColumnFamilyOptions family;
   uint32_t sync_one_in = 0;    // writes that are synced; 0: none
-  uint32_t no_log_one_in = 0;  // writes that skip the log
+  uint32_t no_log_one_in = 0;  // keys whose writes skip the log: its multiples; 0: none
   // Room for tables in the database's directory; the excess goes to another one.
   uint64_t fast_bytes = UINT64_MAX;
   bool takes_ranges = true;  // false: tables cannot hold range deletions

@@ -9,6 +9,7 @@ namespace varve::stress {
 
 namespace {
 
+// Shares of the transactions that read the key before, return to a savepoint, or are rolled back.
 constexpr uint64_t kReadFirstOneIn = 2;
 constexpr uint64_t kGoBackOneIn = 4;
 constexpr uint64_t kRollBackOneIn = 16;

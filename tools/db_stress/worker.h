@@ -21,7 +21,7 @@ struct HeldSnapshot {
   uint64_t until = 0;  // the operation at which it is looked at and released
   uint32_t family = 0;
   uint64_t generation = 0;                               // the family's
-  std::vector<std::pair<uint64_t, std::string>> values;  // empty: not there
+  std::vector<std::pair<uint64_t, std::string>> values;  // of neighbouring keys; empty: not there
 };
 
 // Thread safety: one thread may use it.
@@ -37,7 +37,7 @@ class Worker {
  private:
   // --- writes.cc
   void Put();
-  // Requires that the key's lock is held.
+  // Does nothing to a key that exists and is never overwritten. Requires that the key is locked.
   void PutLocked(const KeyId& key);
   void Merge();
   void Delete();

@@ -15,7 +15,7 @@ namespace varve::stress {
 
 namespace {
 
-constexpr uint64_t kRangeMost = 12;
+constexpr uint64_t kRangeMost = 12;  // keys of a range deletion
 
 }  // namespace
 
@@ -25,7 +25,7 @@ std::string Worker::NextTimestamp() {
   return bytes;
 }
 
-// They are put once and then deleted by SingleDelete, which requires exactly that of its keys.
+// Such keys are put once and then deleted by SingleDelete, which requires exactly that of its keys.
 bool Worker::IsNeverOverwritten(uint64_t number) const {
   // These keys are the last ones, so that range deletions can avoid them.
   const uint64_t keys = database_->expected().keys();

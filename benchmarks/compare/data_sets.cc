@@ -11,7 +11,7 @@
 namespace compare {
 namespace {
 
-constexpr size_t kBatch = 1000;
+constexpr size_t kBatch = 1000;  // entries that are written at once, as only the result counts
 
 // Returns the numbers 0 to count - 1, each modulo n, shuffled.
 std::vector<uint64_t> Shuffled(uint64_t count, uint64_t n, uint64_t seed) {

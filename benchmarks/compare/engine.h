@@ -75,7 +75,7 @@ class Session {
  public:
   virtual ~Session() = default;
   virtual void Put(std::string_view key, std::string_view value, Durability durability) = 0;
-  // The atomic batch holds what BatchPut() was given since the last BatchWrite().
+  // BatchWrite() writes, as one atomic batch, what BatchPut() was given since the last one.
   virtual void BatchPut(std::string_view key, std::string_view value) = 0;
   virtual void BatchWrite(Durability durability) = 0;
   // Adds the value to `digest`. Returns false if there is none.
@@ -87,6 +87,8 @@ class Session {
   virtual uint64_t Scan(std::string_view from, uint64_t limit, bool forward, Digest* digest) = 0;
 };
 
+// Holds a library. A failing call ends the process. Thread safety: NewSession() may be called from
+// any thread, the rest from one at a time.
 class Engine {
  public:
   virtual ~Engine() = default;
@@ -94,9 +96,12 @@ class Engine {
   // `scratch`.
   virtual std::string Name(const std::string& scratch) = 0;
   virtual Abilities abilities() const = 0;
+  // Opens the database in the folder `path`, which is created if it is missing. An engine has one
+  // open database at a time, and Close() requires that all sessions have ended.
   virtual void Open(const std::string& path, const Settings& settings) = 0;
   virtual void Close() = 0;
   virtual std::unique_ptr<Session> NewSession() = 0;
+  // Compacts everything, and returns when that is done; does nothing without Abilities::compacts.
   virtual void Compact() = 0;
   // Returns the handles of the open database, or nulls if the library lacks that API.
   virtual RocksDbHandles rocksdb() { return {}; }

@@ -12,10 +12,11 @@
 
 namespace compare {
 
-// Returns the bytes of the files in a directory, in MB.
+// Returns the bytes of the files that lie in a directory itself, in MB.
 double SpaceOf(const std::string& path);
 
-// Remembers the most space that a directory took while the object lived.
+// Remembers the most space that a directory took since the object was made, by looking at it again
+// and again in a thread.
 class SpaceWatch {
  public:
   explicit SpaceWatch(std::string path);
@@ -23,7 +24,7 @@ class SpaceWatch {
   SpaceWatch(const SpaceWatch&) = delete;
   SpaceWatch& operator=(const SpaceWatch&) = delete;
 
-  // Ends the watch. Returns the most space, in MB.
+  // Ends the watch; called once at most. Returns the most space, in MB.
   double Stop();
 
  private:
@@ -35,7 +36,8 @@ class SpaceWatch {
   std::thread watcher_;
 };
 
-// Returns what this process has given to write calls, in MB.
+// Returns what this process has given to write calls since it began, in MB. Stores into mapped
+// files are not in it.
 double WrittenByProcess();
 
 // Returns once no flush and no compaction runs. Requires that the engine has RocksDB's API.

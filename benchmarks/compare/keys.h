@@ -19,6 +19,7 @@ constexpr uint64_t Scramble(uint64_t x) {
   return x ^ (x >> 31);
 }
 
+// Draws numbers by splitmix64. One thread may use it.
 class Random {
  public:
   explicit Random(uint64_t seed) : state_(seed) {}
@@ -31,15 +32,17 @@ class Random {
 };
 
 // Draws ranks below n by Zipf's distribution with exponent 0.99, in constant time after Gray and
-// others, "Quickly Generating Billion-Record Synthetic Databases" (1994), as YCSB does.
+// others, "Quickly Generating Billion-Record Synthetic Databases" (1994), as YCSB does. Rank 0 is
+// drawn most often. Thread safety: immutable; each thread passes a Random of its own.
 class Zipfian {
  public:
+  // Takes time in proportion to n. Requires n > 0.
   explicit Zipfian(uint64_t n);
   uint64_t Rank(Random* random) const;
 
  private:
   uint64_t n_;
-  double zeta_;  // sum of all weights
+  double zeta_;  // sum of all weights; this and the next two are named as in the paper
   double alpha_;
   double eta_;
 };
@@ -77,7 +80,8 @@ class Values {
  public:
   // Requires: size >= 16.
   explicit Values(size_t size);
-  // Returns a value that is valid until the next call.
+  // Returns a value that is valid until the next call. Values of another version of the same stamp
+  // have other bytes after it.
   std::string_view Of(uint64_t stamp, uint64_t version = 0);
 
  private:

@@ -31,7 +31,7 @@ struct Percentile {
 };
 constexpr Percentile kPercentiles[] = {{"p50", 0.5}, {"p99", 0.99}, {"p99.9", 0.999}, {"max", 1}};
 
-// Calls at `rate` for `seconds`. Returns the latencies in microseconds.
+// Makes `rate` calls a second for `seconds`. Returns their latencies in microseconds.
 std::vector<float> OpenLoop(uint64_t rate, double seconds, const std::function<void()>& call) {
   const auto calls =
       std::max<uint64_t>(static_cast<uint64_t>(static_cast<double>(rate) * seconds), 1);
@@ -120,8 +120,8 @@ class DiskWatch {
   std::thread thread_{[this] { Watch(); }};
 };
 
-// Returns true if the key has no value, or one of its own. The version depends on the writer's
-// progress.
+// Returns true if the key has no value, or one of its own. Which of its versions that is depends on
+// the writer's progress and is not judged.
 bool ReadsItsOwn(Session* session, uint64_t number) {
   Digest found(Digest::Covers::kStamps);
   Digest expected(Digest::Covers::kStamps);

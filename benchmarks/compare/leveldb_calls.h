@@ -12,6 +12,7 @@
 
 namespace compare {
 
+// Ends the process with the message of a failed call; null: it has not failed.
 inline void Check(char* error) {
   if (error != nullptr) c_library::Die(error);
 }
@@ -20,9 +21,10 @@ inline void Check(char* error) {
 struct Handles {
   c_library::Opaque* db = nullptr;
   c_library::Opaque* reads = nullptr;
-  std::array<c_library::Opaque*, 3> writes = {};  // by durability
+  std::array<c_library::Opaque*, 3> writes = {};  // by Durability
 };
 
+// Holds the functions, looked up once. The library must outlive it.
 struct LevelDbCalls {
   explicit LevelDbCalls(const c_library::Library& library);
 
@@ -46,7 +48,8 @@ struct LevelDbCalls {
   void (*iterator_error)(Opaque*, char**);
 };
 
-// The session of such a library, except for reads of single keys.
+// The session of such a library, except for reads of single keys. `calls` and `handles` are not
+// owned and must outlive it.
 class LevelDbCallsSession : public Session {
  public:
   LevelDbCallsSession(const LevelDbCalls& calls, const Handles& handles);

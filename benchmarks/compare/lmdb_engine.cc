@@ -17,12 +17,12 @@ namespace {
 using c_library::Library;
 using c_library::Opaque;
 
-constexpr size_t kMapSize = size_t{64} << 30;
+constexpr size_t kMapSize = size_t{64} << 30;  // of address space; the file grows as needed
 constexpr unsigned kNoSync = 0x10000;
 constexpr unsigned kTransactionsBelongToNoThread = 0x200000;
 constexpr unsigned kReadOnly = 0x20000;
 constexpr int kNotFound = -30798;
-// These are LMDB's cursor operations.
+// These are LMDB's cursor operations. The last one is MDB_SET_RANGE.
 constexpr int kFirst = 0;
 constexpr int kLast = 6;
 constexpr int kNext = 8;
@@ -126,6 +126,8 @@ class LmdbSession final : public Session {
   }
 
  private:
+  // A transaction that was reset and is renewed costs less than a new one, and sees the newest
+  // state as that would.
   void BeginReading() {
     calls_.Check(reader_ == nullptr ? calls_.begin(environment_, nullptr, kReadOnly, &reader_)
                                     : calls_.renew(reader_));

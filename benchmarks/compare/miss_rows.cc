@@ -63,6 +63,7 @@ void Miss(Run* run, const Shape& shape) {
   const uint64_t share =
       std::max<uint64_t>(OperationsOf(shape.access, run->scale().n) / shape.threads, 1);
   {
+    // Fills the cache. Its keys are drawn by another seed than the measured ones.
     Digest ignored;
     Random warm_up(7);
     const std::unique_ptr<Session> session = run->engine().NewSession();

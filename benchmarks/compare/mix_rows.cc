@@ -68,6 +68,8 @@ class Client {
  private:
   static Key KeyOf(uint64_t number) { return Key(Scramble(number)); }
 
+  // Returns the number of a key that is there. With prefers_the_new, rank 0 is what this thread
+  // inserted last, and the keys of the data set follow, the greatest number first.
   uint64_t Choose() {
     const uint64_t rank = popularity_.Rank(&random_);
     if (!mix_.prefers_the_new) return Scramble(rank) % keys_;
@@ -81,7 +83,7 @@ class Client {
   const Mix& mix_;
   const Zipfian& popularity_;
   const uint64_t keys_;
-  const uint64_t first_insert_;
+  const uint64_t first_insert_;  // each thread inserts into a range of numbers of its own
   uint64_t inserts_ = 0;
   uint64_t version_ = 0;
   Random random_;

@@ -26,10 +26,10 @@ using c_library::Library;
 using c_library::Opaque;
 
 constexpr uint64_t kTableKeys = 1000;
-constexpr int kTimes = 5;
-constexpr uint64_t kNoFlush = UINT64_MAX;
-constexpr size_t kLargeBuffer = size_t{1} << 30;
-constexpr int kZstd = 7;  // RocksDB's number for it
+constexpr int kTimes = 5;                         // calls of which the median counts
+constexpr uint64_t kNoFlush = UINT64_MAX;         // a log's size from which on a checkpoint flushes
+constexpr size_t kLargeBuffer = size_t{1} << 30;  // so that nothing is flushed by itself
+constexpr int kZstd = 7;                          // RocksDB's number for it
 
 uint64_t TablesOf(const Run& run) {
   return std::max<uint64_t>(run.scale().n / kTableKeys, 1);
@@ -72,7 +72,7 @@ void PutDrawn(Run* run, bool text) {
   }
 }
 
-// Puts keys `from` to `to`, in order.
+// Puts the keys of [from, to), in order.
 void PutKeys(Run* run, uint64_t from, uint64_t to) {
   const auto session = run->engine().NewSession();
   Values values(kValueSize);
@@ -81,6 +81,7 @@ void PutKeys(Run* run, uint64_t from, uint64_t to) {
   }
 }
 
+// Puts kTableKeys keys for each table, and flushes them.
 void MakeTables(Run* run, uint64_t tables) {
   const RocksDbHandles h = run->engine().rocksdb();
   Opaque* const flush = h.library->Call<Opaque*>("flushoptions_create");
@@ -103,6 +104,7 @@ void ReadBackFrom(Run* run, const std::string& folder) {
 
 // ---- Files from outside
 
+// Writes a file of `keys` keys, from number * keys on, beside the database. Returns its path.
 std::string WriteTable(const Run& run, const RocksDbHandles& h, uint64_t number, uint64_t keys) {
   const std::string path = PlaceOf(run, "outside." + std::to_string(number));
   Opaque* const environment = h.library->Call<Opaque*>("envoptions_create");
@@ -174,6 +176,7 @@ void IngestTables(Run* run, uint64_t tables, uint64_t in_memory, bool beside_wri
 
 // ---- Copies
 
+// Makes checkpoints of a database of that many tables, with some keys in its log alone.
 void Checkpoints(Run* run, uint64_t tables) {
   OpenQuiet(run, run->settings().write_buffer);
   MakeTables(run, tables);
@@ -193,6 +196,7 @@ void Checkpoints(Run* run, uint64_t tables) {
   ReadBackFrom(run, folder);
 }
 
+// Makes a first backup, more of the same database, and restores the latest.
 void Backups(Run* run) {
   OpenQuiet(run, run->settings().write_buffer);
   MakeTables(run, TablesOf(*run));
@@ -225,6 +229,7 @@ void Backups(Run* run) {
 
 // ---- Followers
 
+// Reads n batches out of the log.
 void Tail(Run* run) {
   OpenQuiet(run, kLargeBuffer);
   PutKeys(run, 0, run->scale().n);
@@ -253,6 +258,7 @@ void Tail(Run* run) {
 
 enum class Followed { kInOrder, kDrawn, kDrawnText };
 
+// Lets a secondary, opened while the database was empty, read n puts out of the log.
 void CatchUp(Run* run, Followed keys) {
   OpenQuiet(run, kLargeBuffer);
   const RocksDbHandles h = run->engine().rocksdb();

@@ -14,13 +14,14 @@ namespace {
 
 using c_library::Opaque;
 
-constexpr int kScans = 3;
+constexpr int kScans = 3;  // of everything, whose average is reported
 
 Key KeyOf(const Overwriting& work, uint64_t number) {
   return Key(work.order == Order::kScattered ? Scramble(number) : number);
 }
 
-// Reads every key without its value, which older libraries read all the same. Returns their number.
+// Reads every key without its value; libraries without that option read the values, too. Returns
+// the number of keys.
 uint64_t ScanKeys(Engine* engine, Digest* digest) {
   const RocksDbHandles h = engine->rocksdb();
   Opaque* const options = h.library->Call<Opaque*>("readoptions_create");

@@ -27,10 +27,11 @@ struct Contender {
 // library.
 Contender Inspect(const std::string& path);
 
-// Loads the library into this process.
+// Loads the library into this process, for good. Ends the process if it cannot be loaded.
 std::unique_ptr<Engine> Load(const std::string& path, Kind kind);
 
-// Returns paths of peers: all in the folder `near`, and the system's for engines not found there.
+// Returns paths of peers: all in the folder `near`, and for each engine that is not found there,
+// those in the first folder of the system's that has one.
 std::vector<std::string> FindPeers(const std::string& near);
 
 }  // namespace compare

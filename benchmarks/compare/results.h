@@ -18,14 +18,14 @@ struct Spread {
   double high = 0;
 };
 
-// Requires: not empty.
+// Returns the median, the lowest and the highest value. Requires: not empty.
 Spread SpreadOf(std::vector<double> values);
 
 struct Cell {
   bool measured = false;  // else the engine cannot do it, or failed
   Spread value;
-  // Ratio by which ours is better, compared round by round: rates over the peer's, times and sizes
-  // under it. 0 if there is nothing to compare.
+  // How many times better ours is, compared round by round: our rate over the peer's, or the peer's
+  // time or size over ours. 0 if there is nothing to compare.
   Spread better;
   double own_mb = 0;  // medians of peaks
   double resident_mb = 0;
@@ -36,7 +36,7 @@ struct Line {
   std::string row;
   std::string figure;
   Unit unit = Unit::kPerSecond;
-  std::vector<Cell> cells;
+  std::vector<Cell> cells;  // by library, ours first
 };
 
 struct RowResult {

@@ -43,7 +43,8 @@ struct Figure {
 // Runs the work of one row on one library, in its own process.
 class Run {
  public:
-  // `when_measured` is called when the measured part ends.
+  // `engine` and `scale` are not owned and must outlive this. `when_measured` is called once, when
+  // the measured part ends.
   Run(Engine* engine, std::string path, const Scale& scale, std::function<void()> when_measured);
 
   Engine& engine() { return engine_; }
@@ -54,11 +55,13 @@ class Run {
   Settings settings() const;
   void Report(std::string name, Unit unit, double value);
   void ReportRate(double operations, double seconds);
-  // Ends the measured part. Later checks of the result count neither for time nor for memory.
+  // Ends the measured part; only the first call counts. Later checks of the result count neither
+  // for time nor for memory.
   void Measured();
   // Calls Measured(), then reads the whole database for the digest.
   void ReadBack(Digest::Covers covers = Digest::Covers::kWhole);
 
+  // What all libraries must agree on.
   Digest& digest() { return digest_; }
   const std::vector<Figure>& figures() const { return figures_; }
 
@@ -80,10 +83,11 @@ struct Row {
   bool on_disk = false;  // its database lies in the folder for that; not with a data set
 };
 
+// Returns the seconds of a monotonic clock that `work` takes.
 double SecondsOf(const std::function<void()>& work);
 
 // Runs `work` once in each of `threads` threads, which begin together, and sums their digests.
-// Returns the seconds until the last one ended. One thread is the caller's.
+// Returns the seconds until the last one ended. If it is only one, it is the caller's thread.
 double InThreads(Run* run, int threads, Digest::Covers covers,
                  const std::function<void(int thread, Session* session, Digest* digest)>& work);
 

@@ -3,6 +3,7 @@
 // Rows of compaction styles other than by levels: universal/..., which count what overwriting,
 // inserting and a merge of everything cost, and fifo/..., which keep tables of ascending keys. The
 // row plain has tables of another format.
+//
 // Buffers, tables and cache grow with n, so that trees of all scales have the same shape: tables
 // are as large as buffers, as they are by default.
 
@@ -108,8 +109,8 @@ void FifoPuts(Run* run) {
   run->engine().Close();
 }
 
-// Makes as many tables of the same ascending keys, and gets drawn ones, with all blocks in the
-// cache, so that only the number of tables differs.
+// Makes `tables` tables of kFifoKeys ascending keys, and gets drawn ones, with all blocks in the
+// cache: rows of this kind differ in the number of tables alone.
 void FifoGets(Run* run, uint64_t tables) {
   Settings settings = SettingsOf(*run, Style::kFifo);
   settings.write_buffer = kAllCached;  // so that only the calls below flush

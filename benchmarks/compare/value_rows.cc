@@ -27,8 +27,8 @@ namespace {
 using c_library::Library;
 using c_library::Opaque;
 
-constexpr uint64_t kFirstBytes = 256;
-constexpr uint64_t kWritesOfKey = 4;
+constexpr uint64_t kFirstBytes = 256;  // of values, for each of n
+constexpr uint64_t kWritesOfKey = 4;   // on average
 constexpr uint64_t kFewestKeys = 2 * kKeysAtOnce;
 constexpr size_t kBlobBuffer = size_t{8} << 20;
 constexpr size_t kBlobCache = size_t{64} << 20;

@@ -28,7 +28,7 @@ void WatchedWriter::Write(Run* run, uint64_t key, Durability durability,
                           std::chrono::microseconds pause) {
   sched_param first{};
   (void)sched_getparam(0, &first);
-  first.sched_priority++;  // than its makers', which may have one of these, too
+  first.sched_priority++;  // above its maker's, which may be a real-time thread, too
   (void)sched_setscheduler(0, SCHED_FIFO, &first);
   const std::unique_ptr<Session> session = run->engine().NewSession();
   Values values(kValueSize);

@@ -23,7 +23,7 @@ class WatchedWriter {
   WatchedWriter(const WatchedWriter&) = delete;
   WatchedWriter& operator=(const WatchedWriter&) = delete;
 
-  // Ends the writes. Returns the seconds of the longest one.
+  // Ends the writes; called once at most. Returns the seconds of the longest one.
   double Stop();
 
  private:

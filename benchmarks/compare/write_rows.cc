@@ -20,6 +20,7 @@ enum class Keys { kInOrder, kDrawn, kDrawnText };
 void Fill(Run* run, Keys keys, Durability durability) {
   run->engine().Open(run->path(), run->settings());
   const uint64_t n = run->scale().n;
+  // A write that waits for the device takes so long that a few show its time.
   const uint64_t writes = durability == Durability::kSynced
                               ? std::max<uint64_t>(n / 200, std::min<uint64_t>(n / 10, 1000))
                               : n;
@@ -66,6 +67,7 @@ void FillByThreads(Run* run, int threads, bool unordered, Durability durability)
   run->engine().Close();
 }
 
+// Compacts the runs of the data set. The rate is in entries that are read.
 void Compact(Run* run) {
   Settings settings = run->settings();
   settings.compacts = false;
@@ -76,6 +78,7 @@ void Compact(Run* run) {
   run->engine().Close();
 }
 
+// Opens a database that has a log alone. The rate is in entries of the log.
 void Recover(Run* run) {
   const Settings settings = run->settings();
   const double seconds = SecondsOf([&] { run->engine().Open(run->path(), settings); });

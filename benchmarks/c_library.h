@@ -14,8 +14,10 @@
 
 namespace c_library {
 
+// Stands for every type that the C API hides.
 struct Opaque;
 
+// Ends the program with the message.
 [[noreturn]] inline void Die(const char* why) {
   std::fprintf(stderr, "%s\n", why);
   std::exit(1);
@@ -23,7 +25,7 @@ struct Opaque;
 
 // Finds functions of a library by their names after a prefix. The program ends when the library, a
 // function or a call fails. The library is never unloaded. Argument types are those of the
-// parameters.
+// parameters that are passed, which must be exactly those of the function: nothing converts them.
 class Library {
  public:
   explicit Library(const std::string& path, std::string prefix = "rocksdb_")
@@ -43,7 +45,7 @@ class Library {
   Result Call(const char* name, Args... args) const {
     return Function<Result(Args...)>(name)(args...);
   }
-  // Calls a function whose last argument receives the error.
+  // Calls a function whose last argument receives the error. The program ends if there is one.
   template <typename Result, typename... Args>
   Result Checked(const char* name, Args... args) const {
     char* error = nullptr;

@@ -10,12 +10,14 @@
 //   values    one value a key
 //   one       one operand a key
 //   ten       ten operands a key
+//   "one, never partly", "ten, never partly"
+//             the same with an operator that cannot merge partly
 // and each of them into the last level, where operands become values, and into the one before, with
 // something beneath that may hold every key. There an operator that can merge partly makes one
 // operand of many, and one that cannot leaves all as they are.
 //
 // Prints medians: microseconds of compaction for each entry, of wall-clock and of processor time,
-// and the ratio to `values`.
+// and the ratio to `values` if these were measured, too.
 
 #include <sys/resource.h>
 
@@ -141,8 +143,8 @@ std::string KeyOf(uint64_t number) {
   return std::string(text, 16);
 }
 
-// Returns the successor of a number in a walk that visits each number of [0, n) once in n steps and
-// looks random. The step is the golden section of n, or a little more.
+// Returns a step by which a walk modulo n visits each number of [0, n) once in n steps and looks
+// random: the golden section of n, or a little more.
 uint64_t StepThrough(uint64_t n) {
   auto step = static_cast<uint64_t>(static_cast<double>(n) * 0.618033988749895) + 1;
   while (std::gcd(step, n) != 1) step++;

@@ -13,7 +13,8 @@
 //   alternate  each put followed by a read of its key
 //   read       reads of all keys, in another order
 //   missing    reads of keys that are not there
-//   rollback   a save point, a put, a read and a rollback, on top of `num` keys; of some hundred
+//   rollback   a save point, a put, a read and a rollback, on top of `num` keys: the average of 200
+//              in a single round
 //
 // each but the last three with keys in random and in ascending order.
 

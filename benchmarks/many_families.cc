@@ -6,7 +6,7 @@
 //   many_families LIBRARY [--db=DIR] [--families=5000] [--rounds=51]
 //
 // Prints the medians of milliseconds for making a family, changing an option of one, and dropping
-// one, while there are so many, and how long it takes to open them all.
+// one, while there are so many, and how long it takes to close and to open them all.
 
 #include <algorithm>
 #include <chrono>

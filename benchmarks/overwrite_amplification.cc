@@ -115,7 +115,8 @@ class Database {
     clear_(batch_);
   }
 
-  // Waits until no compaction runs or is pending.
+  // Waits until no flush and no compaction runs or is pending, five looks in a row: between a flush
+  // and the compaction that it causes there may be neither.
   void Settle() {
     for (int quiet = 0; quiet < 5;) {
       const bool busy = Number("rocksdb.num-running-compactions") != 0 ||

@@ -64,7 +64,8 @@ class Subject {
   Subject(const Subject&) = delete;
   Subject& operator=(const Subject&) = delete;
 
-  // Returns the nanoseconds of a fixed number of reads, which are the same at each call.
+  // Returns the nanoseconds of a read, on average over a fixed number of them, which are the same
+  // at each call.
   double Read() {
     const auto start = std::chrono::steady_clock::now();
     uint64_t state = 1;

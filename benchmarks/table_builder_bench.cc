@@ -82,6 +82,7 @@ void BuildTable(benchmark::State& state, CompressionType compression, bool filte
     if (!builder->Finish().ok()) state.SkipWithError("cannot finish the table");
   }
   state.SetItemsProcessed(state.iterations() * kEntries);
+  // An entry: a user key of 16 bytes, 8 bytes of sequence number and type, a value of 100.
   state.SetBytesProcessed(state.iterations() * kEntries * 124);
 }
 

@@ -234,7 +234,8 @@ void BM_ScanBackwards(benchmark::State& state) {
   benchmark::DoNotOptimize(bytes);
 }
 
-// One of eight iterators over the same table, each of which sees every eighth run of `range` keys.
+// One of eight iterators over the same table, each of which sees every eighth group of `run` keys:
+// the one whose number modulo eight is `phase`.
 class Stripe final : public InternalIterator {
  public:
   Stripe(std::unique_ptr<InternalIterator> base, uint64_t phase, uint64_t run)

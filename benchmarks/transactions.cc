@@ -15,10 +15,11 @@
 //   update         a read for update and a put, of random keys of `num`
 //   update-hot     the same, of a hundred keys
 //   checked        a put in an optimistic transaction; checked10: ten of them
-//   batch          batches of eight puts without a transaction, nothing compacted beside;
-//   batch-loose:
-//                  with unordered_write; batch-prepared: in a transaction database under
-//                  WRITE_PREPARED, unordered, without locks
+//   batch          batches of eight puts without a transaction, nothing compacted beside
+//   batch-loose    the same with unordered_write
+//   batch-prepared
+//                  the same in a transaction database under WRITE_PREPARED, unordered, without
+//                  locks
 //
 // `--only` takes the rows whose names begin with that. See indexed_batch for indexed batches.
 
@@ -220,6 +221,7 @@ class Subject : private c_library::Library {
     }
   }
 
+  // Takes over `error`. Returns false if it tells of a conflict, and ends the program at any other.
   bool Judge(char* error) const {
     if (error == nullptr) return true;
     if (std::strstr(error, "timed out") == nullptr && std::strstr(error, "busy") == nullptr) {
@@ -323,7 +325,7 @@ bool RunOnce(const Row& row, uint64_t keys, Subject* subject, Worker* worker) {
 
 void Measure(const Settings& settings, const Row& row, int threads, Subject* subject) {
   const uint64_t keys = row.hot ? kHotKeys : settings.num;
-  // Relaxed order is enough: neither publishes anything.
+  // Workers read `over` in relaxed order, as it publishes nothing; the counts are read after joins.
   std::atomic<bool> over{false};
   std::atomic<uint64_t> done{0};
   std::atomic<uint64_t> refused{0};

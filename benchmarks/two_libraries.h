@@ -20,12 +20,12 @@ inline void Check(const kv::Status& s, const char* what) {
   std::exit(1);
 }
 
-// Returns the time in seconds.
+// Returns the seconds of a monotonic clock.
 inline double Now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-// Requires: not empty.
+// Returns the greater of the two in the middle if their number is even. Requires: not empty.
 inline double Median(std::vector<double> values) {
   std::sort(values.begin(), values.end());
   return values[values.size() / 2];

@@ -5,10 +5,10 @@
 // system calls; and a model of it that is fitted to the runs, with its residuals, and asked about a
 // larger machine. What it then says is an estimate, and printed as one.
 //
-// The model: an operation has a part that is done by one thread at a time (s), a part that
-// threads do beside each other (p), and a part that grows with every further thread, for lines
-// and wake-ups that go back and forth (c). With m = min(threads, cores), the time from one
-// operation's end to the next one's is  t = s + (p + c * (threads - 1)) / m.
+// The model: an operation, the write of one key, has a part that is done by one thread at a time
+// (s), a part that threads do beside each other (p), and a part that grows with every further
+// thread, for cache lines and wake-ups that go back and forth (c). With m = min(threads, cores),
+// the time from one operation's end to the next one's is  t = s + (p + c * (threads - 1)) / m.
 //
 // Usage: write_scaling [--db=DIR] [--writes=N] [--threads=1,2,4,8,16,32] [--cores=64] [--rounds=3]
 // Of all rounds of a case the fastest counts: what else the machine does only ever slows it down.

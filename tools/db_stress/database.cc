@@ -99,13 +99,13 @@ void Database::Lost(const std::string& what) {
 // those that a worker of a killed process left. Opening requires all that exist. A missing one is
 // reported as lost and listed nevertheless: create_missing_column_families makes it again, and the
 // run can go on to its end.
-bool Database::ListFamilies(std::vector<ColumnFamilyDescriptor>* families) {
+void Database::ListFamilies(std::vector<ColumnFamilyDescriptor>* families) {
   for (uint32_t i = 0; i < expected_->families(); i++) {
     families->emplace_back(FamilyName(i), options_.family);
   }
   std::vector<std::string> names;
   // There is no database yet, or a damaged one, of which the opening itself tells.
-  if (!DB::ListColumnFamilies(options_.db, directory_, &names).ok()) return true;
+  if (!DB::ListColumnFamilies(options_.db, directory_, &names).ok()) return;
   for (const auto& family : *families) {
     const bool there = std::ranges::find(names, family.name) != names.end();
     const uint32_t question = expected_->family_in_question();
@@ -120,7 +120,6 @@ bool Database::ListFamilies(std::vector<ColumnFamilyDescriptor>* families) {
     plain.persist_user_defined_timestamps = true;
     families->emplace_back(name, plain);
   }
-  return true;
 }
 
 Status Database::OpenPlain(const DBOptions& options, const std::string& path,
@@ -171,7 +170,7 @@ std::unique_ptr<Transaction> Database::Begin(const WriteOptions& options, bool s
 
 bool Database::TryOpen() {
   std::vector<ColumnFamilyDescriptor> families;
-  if (!ListFamilies(&families)) return false;
+  ListFamilies(&families);
   const Status s = OpenFamilies(families);
   if (!s.ok()) {
     Lost("the database does not open: " + s.ToString());

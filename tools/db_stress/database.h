@@ -80,7 +80,7 @@ class Database {
 
  private:
   // Lists what an opening must name, the run's own families first.
-  bool ListFamilies(std::vector<ColumnFamilyDescriptor>* families);
+  void ListFamilies(std::vector<ColumnFamilyDescriptor>* families);
   bool TryOpen();
   Status OpenFamilies(const std::vector<ColumnFamilyDescriptor>& families);
   // Judges one key after an opening, and takes what is found as the expected state.

@@ -91,6 +91,7 @@ int Main(int argc, char** argv) {
   if (!CheckFlags()) return 1;
   SetValueSizeMost(static_cast<uint32_t>(FLAGS_value_size_mult * kValueUnit));
   const std::string directory = DirectoryFromFlags();
+  FLAGS_db = directory;  // SupportsDirectIo() asks its file system
   const std::string state_folder =
       FLAGS_expected_values_dir.empty() ? directory + ".expected" : FLAGS_expected_values_dir;
   std::error_code ignored;

@@ -41,6 +41,7 @@
 namespace {
 
 constexpr uint64_t kTables = 8;
+constexpr uint64_t kFewestEntries = 10;  // a key with ten operands, and an entry for each table
 constexpr int kLastLevel = 6;
 
 struct Arguments {
@@ -92,7 +93,7 @@ bool Parse(int argc, char** argv, Arguments* arguments) {
     if (number == numbers.end()) return false;
     *number->second = std::strtoull(value.c_str(), nullptr, 10);
   }
-  return arguments->num > 0 && arguments->num < 2147483648 && arguments->rounds > 0;
+  return arguments->num >= kFewestEntries && arguments->num < 2147483648 && arguments->rounds > 0;
 }
 
 // Joins operands with commas.

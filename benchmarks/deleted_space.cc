@@ -44,7 +44,7 @@ constexpr uint64_t kCoveredKeys = 400'000;
 constexpr uint64_t kTrims = 40;
 constexpr unsigned kIdleSeconds = 5;
 constexpr int kBlockReadCount = 2;  // number in the C API's metrics
-constexpr int kCountAndTime = 2;    // perf level
+constexpr int kCountingLevel = 2;   // perf level: counts, no times
 
 struct Arguments {
   std::vector<std::string> libraries;
@@ -294,7 +294,7 @@ std::string SeekCold(const Library& library, const std::string& path, const char
   db.DeleteRange(KeyOf(0), KeyOf(kCoveredKeys));
   db.Flush();
   db.Reopen();
-  library.Call<void>("set_perf_level", kCountAndTime);
+  library.Call<void>("set_perf_level", kCountingLevel);
   auto* const counts = library.Call<Opaque*>("perfcontext_create");
   Opaque* const it = db.NewIterator();
   const std::string middle = KeyOf(kCoveredKeys / 2);

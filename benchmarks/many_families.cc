@@ -25,7 +25,6 @@ using c_library::Die;
 using c_library::Library;
 using c_library::Opaque;
 
-struct Opaque;
 using Clock = std::chrono::steady_clock;
 
 double MillisSince(Clock::time_point start) {

@@ -77,7 +77,7 @@ class Reflection {
   }
 
  private:
-  // Java wants to be asked for an exception after each call.
+  // The interface demands that a caller asks for an exception after each call.
   jobject Checked(jobject result) const { return failed() ? nullptr : result; }
 
   jmethodID Method(const char* class_name, const char* name, const char* signature, bool of_class) {

@@ -183,7 +183,8 @@ inline std::vector<::varve::ColumnFamilyDescriptor> Plain(const Descriptors& fam
   return {families.begin(), families.end()};
 }
 
-// Opens a database as one of the classes below, which adds no members to `Base`.
+// Opens a database as `Wanted`, one of the classes below. These add no members and no virtual
+// functions to `Base`, so that the cast of an object that is none of theirs does no harm.
 template <typename Base, typename Wanted, typename Open>
 Status OpenAs(Wanted** db, const Open& open) {
   Base* opened = nullptr;

@@ -47,12 +47,13 @@ Library lib;
 PyObject* raise_status = nullptr;  // Raises the exception of an error's text.
 PyObject* closed_error = nullptr;
 
+// The gate of one database, whose handles it does not own.
 struct Gate {
-  PyObject_HEAD  // NOLINT
-      void* db;
+  PyObject_HEAD   // NOLINT
+      void* db;   // Null before open() and after close().
   void* locking;  // What takes the writes, if they take locks; null otherwise.
-  long calls;
-  bool closing;
+  long calls;     // That are inside.
+  bool closing;   // Stays true: a gate is not opened again.
 };
 
 // Raises what the library has reported, and frees it. What a merge operator has raised meanwhile is
@@ -71,6 +72,8 @@ PyObject* Raise(char* error) {
   return nullptr;
 }
 
+// Counts a call in. Returns false, with an exception, if the database is closed or a merge operator
+// runs on this thread; the call must not Leave() then.
 bool Enter(Gate* gate) {
   if (!CheckOutside()) return false;
   DropFailure();
@@ -124,6 +127,7 @@ class Bytes {
   size_t size_ = 0;
 };
 
+// Returns a handle that Python holds as a number; null, with an exception, if it is none.
 void* Pointer(PyObject* number) {
   return PyLong_AsVoidPtr(number);
 }
@@ -221,11 +225,12 @@ struct Block {
 struct Walk {
   void* iterator;
   bool reverse;
-  bool begin;  // Goes to the first entry, or the last one in reverse, before.
-  size_t entries;
-  size_t bytes;
+  bool begin;      // Goes to the first entry, or the last one in reverse, before.
+  size_t entries;  // At most.
+  size_t bytes;    // The entry that reaches this size is the last one.
 };
 
+// Runs without Python's lock. Leaves the iterator at the entry that follows the block.
 void Fill(Block* block, const Walk& walk) try {
   void* const iterator = walk.iterator;
   if (walk.begin) {
@@ -250,6 +255,7 @@ void Fill(Block* block, const Walk& walk) try {
   block->no_memory = true;
 }
 
+// Returns key and value of the entry as a new tuple; null with an exception.
 PyObject* PairAt(const Block& block, size_t i) {
   const size_t begin = i == 0 ? 0 : block.ends[2 * i - 1];
   const size_t middle = block.ends[2 * i];

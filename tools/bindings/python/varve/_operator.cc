@@ -28,20 +28,22 @@ constexpr const char* kFailure = "varve.failure";
 
 struct Operator {
   std::string name;
-  PyObject* full;
+  PyObject* full;     // Owned, as is the next.
   PyObject* partial;  // Null if there is none.
 };
 
 CreateOperator create_operator = nullptr;
-std::atomic<int> calls{0};
-std::atomic<bool> ended{false};
+std::atomic<int> calls{0};       // By the library, under way on all threads.
+std::atomic<bool> ended{false};  // No operator may run any more.
+// True once an operator has failed: until then no call has to look into its thread's dictionary.
 bool any_failure = false;
-thread_local int depth = 0;
+thread_local int depth = 0;  // Operators that run on this thread, one within the other.
 
 // Holds Python's lock on any thread, unless the interpreter is ending.
 class PythonLock {
  public:
   PythonLock() {
+    // Counted before the look: EndOperators() sets `ended` and then waits for the count.
     calls++;
     if (ended) return;
     of_python_ = PyGILState_GetThisThreadState() != nullptr;
@@ -59,6 +61,7 @@ class PythonLock {
     }
     calls--;
   }
+  // Returns false if the interpreter is ending: then nothing of Python may be used.
   bool held() const { return held_; }
   // Returns true if the thread is one of Python: it made the call within which the operator runs.
   bool of_python() const { return of_python_; }
@@ -246,6 +249,7 @@ PyObject* MakeOperator(PyObject* /*module*/, PyObject* args) {
 }
 
 PyObject* ForgetParent(PyObject* /*module*/, PyObject* /*unused*/) {
+  // This thread alone lives on in the child, with the operators within which it was forked.
   calls = depth;
   Py_RETURN_NONE;
 }

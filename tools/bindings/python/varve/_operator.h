@@ -16,11 +16,11 @@ using PartialMerge = char* (*)(void*, const char*, size_t, const char* const*, c
 using CreateOperator = void* (*)(void*, void (*)(void*), FullMerge, PartialMerge,
                                  void (*)(void*, const char*, size_t), const char* (*)(void*));
 
-// Binds the library, before anything else is used.
+// Says by which function of the library operators are made, before anything else is used.
 void BindOperators(CreateOperator create);
 
-// Returns true if a merge operator runs on this thread. It must not call the library then, which
-// may hold locks around it.
+// Returns true if a merge operator runs on this thread, which must not call the library then: the
+// library may hold locks around the operator.
 bool InOperator();
 
 // Raises an exception and returns false if a merge operator runs on this thread.

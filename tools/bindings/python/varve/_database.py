@@ -321,7 +321,7 @@ class DB:
     # ---- Families and the rest ----
 
     def families(self):
-        """Returns the names of the column families."""
+        """Returns the names of the column families, also of dropped ones."""
         return sorted(self._families)
 
     def create_family(self, name):

@@ -188,10 +188,11 @@ impl Database {
         })
     }
 
-    /// Returns the names of all column families.
+    /// Returns the names of all column families, also of dropped ones.
     pub fn families(&self) -> Vec<String> {
         let families = self.families.lock().unwrap_or_else(|e| e.into_inner());
-        families.keys().cloned().collect()
+        let names = families.keys().filter(|name| !name.contains('\0'));
+        names.cloned().collect()
     }
 
     /// Creates a column family.
@@ -208,7 +209,8 @@ impl Database {
                 _ => sys::rocksdb_create_column_family(self.raw, options, text, error),
             }
         })?;
-        // A dropped family of that name keeps its handle, which a Family may still have.
+        // A dropped family of that name keeps its handle, which a Family may still have. It is kept
+        // under a name that no family can have, with zero bytes.
         let mut kept = name.to_owned();
         if let Some(old) = families.insert(kept.clone(), Handle(raw)) {
             while families.contains_key(&kept) {

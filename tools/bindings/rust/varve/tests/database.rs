@@ -132,6 +132,7 @@ fn families_are_apart() {
     db.drop_family(two).unwrap();
     assert_eq!(kind(two.put(b"k", b"v")), ErrorKind::InvalidArgument);
     let again = db.create_family("two", &Options::new()).unwrap();
+    assert_eq!(db.families(), ["default", "two"]);
     again.put(b"k", b"v").unwrap();
     assert_eq!(kind(two.put(b"k", b"v")), ErrorKind::InvalidArgument);
 }

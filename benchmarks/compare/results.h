@@ -24,8 +24,8 @@ Spread SpreadOf(std::vector<double> values);
 struct Cell {
   bool measured = false;  // else the engine cannot do it, or failed
   Spread value;
-  // How many times better ours is, compared round by round: our rate over the peer's, or the peer's
-  // time or size over ours. 0 if there is nothing to compare.
+  // Tells how many times better ours is, compared round by round: our rate over the peer's, or the
+  // peer's time or size over ours. 0 if there is nothing to compare.
   Spread better;
   double own_mb = 0;  // medians of peaks
   double resident_mb = 0;

@@ -61,7 +61,7 @@ class Run {
   // Calls Measured(), then reads the whole database for the digest.
   void ReadBack(Digest::Covers covers = Digest::Covers::kWhole);
 
-  // What all libraries must agree on.
+  // All libraries must agree on it.
   Digest& digest() { return digest_; }
   const std::vector<Figure>& figures() const { return figures_; }
 

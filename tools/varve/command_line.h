@@ -22,7 +22,7 @@ struct Command {
   bool writes = false;  // Changes the database: needs --write.
 };
 
-// What the command line asks for.
+// Holds what the command line asks for.
 struct Invocation {
   const Command* command = nullptr;
   Request request;

@@ -47,7 +47,7 @@ struct LoggedRate {
   double megabytes = 0;  // MiB a second.
 };
 
-// What the LOG files of one database tell, within limits of memory. Not thread-safe.
+// Holds what the LOG files of one database tell, within limits of memory. Not thread-safe.
 class LogHistory {
  public:
   // A log that tells more than so many events of one kind is cut there; `dropped` counts the rest.

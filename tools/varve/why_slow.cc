@@ -155,8 +155,8 @@ class Diagnosis {
                        "(iterate_upper_bound); release old snapshots"});
   }
 
-  // What is held costs space, and reads through more tables, of which no metric gives the time: the
-  // weights are guesses that order these causes behind large shares.
+  // Files and versions that are held cost space, and reads through more tables, of which no metric
+  // gives the time: the weights are guesses that order these causes behind large shares.
   void LookAtHolders() {
     if (metrics_.Sum("file_deletions_enabled") == 0) {
       causes_.push_back({0.3, "deletions of files are disabled",

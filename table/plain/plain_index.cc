@@ -19,9 +19,8 @@ void PlainIndex::Finish(const InternalKeyComparator& icmp, uint64_t data_end) {
                [this](size_t i) { return ExtractUserKey(first_key(i)); });
 }
 
-// Finds the last indexed row that does not sort after the key. The words narrow the range down by
-// user keys alone; rows of one user key have equal words, and are told apart by whole internal
-// keys.
+// The words narrow the range down by user keys alone; rows of one user key have equal words, and
+// are told apart by whole internal keys.
 size_t PlainIndex::Find(const InternalKeyComparator& icmp, const Slice& internal_key) const {
   VARVE_ASSERT(size() > 0);
   SeparatorPrefixes::Range range{0, size()};

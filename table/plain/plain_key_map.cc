@@ -19,6 +19,7 @@ bool PlainKeyMap::Put(uint64_t hash, uint32_t offset) {
   return false;
 }
 
+// If a key finds no place, the map is given up, as a map without some keys would deny them.
 void PlainKeyMap::Build(const FilterHashes& hashes, const Offsets& offsets) {
   VARVE_ASSERT(hashes.size() == offsets.size());
   buckets_ = std::vector<Bucket>(BytesFor(hashes.size()) / sizeof(Bucket));

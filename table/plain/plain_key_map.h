@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Maps the hash of each key of a PlainTable to the place of the key's first row, so that a point
-// read of a mapped table touches one cache line of the map, and then the row.
+// A hash table from the keys of a PlainTable to the offset of each key's first (newest) row, so
+// that a point read of a mapped table touches one cache line of the map, and then the row. It has
+// no keys, only hashes: a look-up compares the key in the row.
 //
 // A bucket is one cache line with ten slots, of which seven are used in the mean. A slot has
 // sixteen bits of the hash, the tag, and the row's offset. A key whose bucket is full is in one of
@@ -29,23 +30,24 @@ namespace varve {
 // Thread safety: immutable after Build.
 class PlainKeyMap {
  public:
-  // Number of buckets that may have a key: its own, and those after it.
+  // Number of buckets in which a key may be: its own, and those after it.
   static constexpr size_t kBucketsOfKey = 32;
-  // Offsets of rows, in the order of the keys' hashes.
+  // Offsets of rows in the file. In pieces, so that it grows without a copy.
   using Offsets = std::deque<uint32_t>;
 
   // Returns the bytes that the map of so many keys takes.
   [[nodiscard]] static constexpr uint64_t BytesFor(uint64_t keys) {
     return (keys + kKeysPerBucket - 1) / kKeysPerBucket * sizeof(Bucket);
   }
-  // Builds the map of keys with these hashes. Requires as many offsets. Nothing is built if there
-  // is no key, or if so many hashes are alike that a key does not fit into its buckets.
+  // Builds the map of keys with these hashes (FilterHash), each with the offset at the same place
+  // of `offsets`. Nothing is built if there is no key, or if so many hashes are alike that a key
+  // does not fit into its buckets.
   void Build(const FilterHashes& hashes, const Offsets& offsets);
   // True if Build succeeded; otherwise none of the methods below but MemoryUsage may be called.
   [[nodiscard]] bool built() const { return !buckets_.empty(); }
 
-  // Calls take(offset) for each row that may be the first one of a key with this hash, until it
-  // returns true. Returns true if it did.
+  // Calls take(offset) for each row that may be the first one of a key with this hash, until `take`
+  // returns true. Returns true if it did. A row whose key has another hash may be among them.
   template <typename Take>
   bool Find(uint64_t hash, const Take& take) const {
     size_t at = BucketOf(hash);
@@ -72,6 +74,7 @@ class PlainKeyMap {
 
  private:
   static constexpr size_t kSlots = 10;
+  // Mean number of keys; with three slots to spare, few keys have to go to another bucket.
   static constexpr size_t kKeysPerBucket = 7;
 
   struct alignas(64) Bucket {
@@ -113,6 +116,7 @@ class PlainKeyMap {
   [[nodiscard]] size_t After(size_t bucket) const {
     return bucket + 1 == buckets_.size() ? 0 : bucket + 1;
   }
+  // Returns the tag, which is never 0, the mark of a free slot.
   [[nodiscard]] static uint16_t TagOf(uint64_t hash) {
     const auto tag = static_cast<uint16_t>(hash);
     return tag == 0 ? 1 : tag;

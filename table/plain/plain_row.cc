@@ -8,8 +8,7 @@
 //
 // So the second row needs the first one, and a later one needs only the prefix, which the cursor
 // keeps in key_buffer_. Next checks everything before it changes the cursor: after a problem the
-// cursor is still before the bad row. A row never shares more than kPlainSharedBytesMax bytes, so
-// that a file of a few bytes cannot ask for keys of any size.
+// cursor is still before the bad row.
 
 #include "table/plain/plain_row.h"
 
@@ -69,17 +68,13 @@ bool PlainRowCursor::Fail(const char* problem, bool cut_off) {
   return false;
 }
 
-// A key of kPrefix has one of three forms:
+// A key of kPrefix has one of three forms, each part of which has a kind (KeyPart) and a length:
 //
 //   first of a group    full, length, key
 //   second              prefix of previous, length | suffix, length, rest
 //   later ones          suffix, length, rest
 //
-// The shared bytes of the second form come from the full key before it, and count for all later
-// ones until the next full key.
-//
-// Returns false if the key's form is none of these. A key that is cut off is no such case: then
-// `in` has failed, and the caller looks at that.
+// The second form says how many bytes of the full key before it are the prefix of the group.
 bool PlainRowCursor::ReadPrefixedKey(Parts* in, KeyPart* part, size_t* shared, Slice* rest) const {
   uint8_t kind = 0;
   uint64_t bytes = 0;
@@ -187,7 +182,6 @@ void PlainRowWriter::AppendPrefixedKey(const Slice& user_key, std::string* rows)
   rows->append(user_key.data() + prefix.size(), user_key.size() - prefix.size());
 }
 
-// Appends key, trailer and value in the order in which PlainRowCursor::Next reads them.
 void PlainRowWriter::Append(const Slice& internal_key, const Slice& value, std::string* rows) {
   const Slice user_key = ExtractUserKey(internal_key);
   const uint64_t trailer = ExtractTrailer(internal_key);

@@ -23,22 +23,29 @@ struct PlainRowForm {
   uint32_t key_bytes = 0;  // with kPlain, length of every user key; 0: each row has its own
 };
 
-// Limit of what a key may share with the one before it, so that few bytes cannot make many.
+// Longest prefix that a row may leave out: otherwise a small file whose rows of a few bytes all
+// share one long prefix could ask for keys of any total size.
 inline constexpr size_t kPlainSharedBytesMax = 64 * 1024;
 
-// Replaces the eight bytes of a value with sequence number zero. No entry type has this number.
+// One byte in place of a row's trailer (sequence number and type, eight bytes) if the row is a
+// value with sequence number zero. A trailer begins with its type, and no entry type has this
+// number.
 inline constexpr char kPlainZeroTrailer = static_cast<char>(0xff);
 
-// Walks forward over rows of any content. Each step is checked against the end.
+// Walks forward over rows, whose bytes are not trusted: each step is checked against the end.
 //
 // Thread safety: none. Lifetime: the bytes must outlive it.
 class PlainRowCursor {
  public:
-  // Says how a key of kPrefix is stored, or begins to be.
-  enum class KeyPart : uint8_t { kFull = 0, kPrefixOfPrevious = 1, kSuffix = 2 };
+  // What the first part of a key holds with kPrefix. The numbers are on disk.
+  enum class KeyPart : uint8_t {
+    kFull = 0,              // the whole key
+    kPrefixOfPrevious = 1,  // how many bytes of the last full key are the prefix; a kSuffix follows
+    kSuffix = 2,            // what follows the prefix that the last row had as well
+  };
 
   // Begins at bytes.data(), which is the first byte of a row, at `offset` of the file. `shared` is
-  // what the row's key begins with if only its suffix is stored.
+  // the prefix for a first row that is stored as kSuffix; it is copied.
   PlainRowCursor(const PlainRowForm& form, const Slice& bytes, uint64_t offset,
                  const Slice& shared = Slice())
       : form_(form),
@@ -49,25 +56,26 @@ class PlainRowCursor {
         key_buffer_(shared.data(), shared.size()),
         shared_bytes_(shared.size()) {}
 
-  // Returns the part of the key that is shared, and the part that its row stores.
-  [[nodiscard]] Slice shared_part() const { return Slice(user_key_.data(), key_shared_bytes_); }
-  [[nodiscard]] const Slice& stored_part() const { return stored_part_; }
-  // Moves to the next row; the first call moves to the first one. Returns false at the end and at a
-  // row that is malformed or reaches beyond the end: problem() is then not null, and the row's
-  // offset is next_offset().
+  // Moves to the next row; the first call moves to the first one. Returns false at the end, where
+  // problem() is null, and at a row that is malformed or reaches beyond the end: problem() is then
+  // not null, and the row's offset is next_offset().
   [[nodiscard]] bool Next();
 
+  // The calls from here to row_offset() are for the current row, after Next has returned true.
   // Returns the user key, which lives until the next step.
   [[nodiscard]] const Slice& user_key() const { return user_key_; }
+  // Returns the key's beginning that the row leaves out, which lives until the next step, and the
+  // rest, which lies in the row.
+  [[nodiscard]] Slice shared_part() const { return Slice(user_key_.data(), key_shared_bytes_); }
+  [[nodiscard]] const Slice& stored_part() const { return stored_part_; }
+  // Returns sequence number and type, packed as in an internal key.
   [[nodiscard]] uint64_t trailer() const { return trailer_; }
   [[nodiscard]] const Slice& value() const { return value_; }
-  // True if the row can be read without those before it, but for the first shared_bytes() of its
-  // key.
+  // True if a new cursor can begin with this row, given shared_part(). False for a row that says
+  // how long the prefix is: it needs the full key before it.
   [[nodiscard]] bool starts_alone() const { return part_ != KeyPart::kPrefixOfPrevious; }
-  [[nodiscard]] size_t shared_bytes() const {
-    return part_ == KeyPart::kSuffix ? shared_bytes_ : 0;
-  }
   [[nodiscard]] uint64_t row_offset() const { return row_offset_; }
+  // Returns the offset in the file of the row that Next will move to.
   [[nodiscard]] uint64_t next_offset() const {
     return offset_ + static_cast<uint64_t>(pos_ - begin_);
   }
@@ -83,7 +91,7 @@ class PlainRowCursor {
  private:
   class Parts;
 
-  // Sets problem() and cut_off(), and returns false. The cursor stays before the row.
+  // Sets problem() and cut_off(), and returns false. The cursor stays where it is.
   bool Fail(const char* problem, bool cut_off = false);
   // Reads a key of kPrefix from *in. Sets *part to its kind, *shared to the number of bytes that it
   // shares with the key buffer, which has as many, and *rest to the bytes that the row stores.
@@ -97,27 +105,30 @@ class PlainRowCursor {
   const char* end_;
   uint64_t offset_;  // of begin_ in the file
   uint64_t row_offset_ = 0;
-  // The last key that was stored in full, or what later keys share of it; then the current suffix.
+  // With kPrefix: the last key that was stored in full; after its group's second row, the prefix
+  // and the current row's suffix.
   std::string key_buffer_;
   // Number of bytes of the key buffer that suffixes follow.
   size_t shared_bytes_;
   // Size of the full key in the key buffer; 0 once another row has used the buffer.
   size_t full_bytes_ = 0;
+  // The current row.
   KeyPart part_ = KeyPart::kFull;
   Slice user_key_;
   Slice stored_part_;
-  size_t key_shared_bytes_ = 0;
+  size_t key_shared_bytes_ = 0;  // bytes of user_key_ that the row leaves out
   uint64_t trailer_ = 0;
   Slice value_;
   const char* problem_ = nullptr;
   bool cut_off_ = false;
 };
 
-// Appends rows to a buffer. Thread safety: none.
+// Encodes rows. Thread safety: none.
 class PlainRowWriter {
  public:
-  // `prefix_extractor` may be null, and must outlive the writer; with kPrefix, keys of one prefix
-  // share it, and each `full_key_interval`-th of them is stored in full.
+  // With kPrefix, neighbouring keys with one prefix leave it out, and each `full_key_interval`-th
+  // of them is stored in full (0 is taken for 1: all are). `prefix_extractor` must outlive the
+  // writer; null: all keys are stored in full.
   PlainRowWriter(const PlainRowForm& form, const SliceTransform* prefix_extractor,
                  size_t full_key_interval);
 

@@ -17,7 +17,7 @@ constexpr size_t kFooterBytes = 1 + kHandlesBytes + kVersionBytes + kMagicBytes;
 
 }  // namespace
 
-// The two forms, from the front:
+// The two forms, from the front, with a null handle (0, 0) where block-based tables have the index:
 //
 //   legacy   metaindex handle, null handle, zeros up to 40 bytes | magic, 8 bytes
 //   later    checksum type, 1 byte | the 40 bytes | version, 4 | magic, 8

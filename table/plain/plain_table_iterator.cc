@@ -86,7 +86,7 @@ bool PlainTableIterator::Load(size_t span, Direction direction) {
   PlainRowCursor row(parts.form, bytes, parts.index.begin(span), shared);
   while (row.Next()) {
     const Slice part = row.shared_part();
-    // Later rows of the group share a part of this key.
+    // A full key begins a group; the group's later rows have only places in this one's copy.
     const bool begins_group = part.empty() && parts.form.encoding == kPrefix;
     rows_.push_back({shared_at, part.size(), row.stored_part(), table_->ShownTrailer(row.trailer()),
                      row.value()});

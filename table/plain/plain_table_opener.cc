@@ -27,6 +27,7 @@ namespace varve {
 
 namespace {
 
+// One opening: fills in parts_ step by step; Open has the order of the steps.
 class PlainTableOpener {
  public:
   PlainTableOpener(const PlainTableOpenOptions& options, const TableTail& tail,
@@ -81,7 +82,7 @@ class PlainTableOpener {
   std::unique_ptr<PlainTableParts> parts_;
   PlainFooter footer_;
   TableTraits traits_;
-  size_t rows_since_indexed_ = 0;
+  size_t rows_since_indexed_ = 0;  // counts the indexed row, too
   uint64_t indexed_key_bytes_ = 0;
   bool maps_keys_ = false;           // true if the offsets of keys are kept for their map
   FilterHashes hashes_;              // of the keys, in their order
@@ -188,7 +189,7 @@ void PlainTableOpener::AddToIndex(const PlainRowCursor& row, const std::string& 
   rows_since_indexed_++;
   if (!due || !row.starts_alone()) return;
   if (!is_first && indexed_key_bytes_ + key.size() > kFreeBytes + row.row_offset() / 2) return;
-  parts_->index.Add(key, row.shared_bytes(), row.row_offset());
+  parts_->index.Add(key, row.shared_part().size(), row.row_offset());
   indexed_key_bytes_ += key.size();
   rows_since_indexed_ = 1;
 }

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Rows are collected in a buffer and appended to the file when it is large. The properties say how
-// keys are stored; index and filter are left out, because readers build them from the rows.
-
 #include "table/plain/plain_table_builder.h"
 
 #include <algorithm>
@@ -23,7 +20,8 @@ namespace varve {
 namespace {
 
 constexpr size_t kBufferBytes = 64 * 1024;
-// Room below the format's limit for what follows the rows.
+// Room below the format's limit for what follows the rows: mostly properties, of unknown size if a
+// program's collectors add some.
 constexpr uint64_t kTailRoom = 16 << 20;
 constexpr uint64_t kRowBytesLimit = kPlainFileBytesLimit - kTailRoom;
 
@@ -143,10 +141,11 @@ Status PlainTableBuilder::Finish() {
   return s;
 }
 
-// The end of a PlainTable, in which blocks have no trailers:
+// Each part names the one before it, from the end of the file: the footer has the position of the
+// metaindex, and the metaindex that of the properties.
 //
-//   rows | properties | metaindex | footer
-//   0    ^ data_end   ^ written before it, and known to the footer
+//   rows | properties | metaindex        | footer
+//   0    ^ data_end   ^ metaindex_offset
 Status PlainTableBuilder::WriteTail() {
   const uint64_t data_end = FileSize();
   properties_.data_size = properties_.tail_start_offset = data_end;
@@ -169,7 +168,7 @@ Status PlainTableBuilder::WriteTail() {
 
 void PlainTableBuilder::FillProperties() {
   DescribeTable(options_, &properties_);
-  properties_.num_data_blocks = 1;
+  properties_.num_data_blocks = 1;  // as RocksDB counts all rows
   properties_.fixed_key_len = options_.table.user_key_len;
   if (properties_.num_entries > 0) {
     properties_.key_smallest_seqno = smallest_seq_;

@@ -18,6 +18,9 @@ struct PlainTableBuildOptions : TableBuildOptions {
   PlainTableOptions table;  // the factory's options
 };
 
+// Collects rows in a buffer, and appends that to the file whenever it is large. The file of a
+// builder that has failed is of no use; the caller deletes it.
+//
 // Thread safety: none. Lifetime: the file and what the options point to must outlive it.
 class PlainTableBuilder final : public TableBuilder {
  public:
@@ -50,7 +53,7 @@ class PlainTableBuilder final : public TableBuilder {
 
   // Returns the reason why the format cannot hold the entry, or OK.
   Status CheckEntry(const Slice& internal_key, const Slice& value) const;
-  // Keeps the first error; nothing is written any more.
+  // Keeps the first error, and closes the builder.
   void Fail(const Status& status);
   // Writes the rows collected so far to the file.
   Status WriteBuffer();
@@ -64,19 +67,18 @@ class PlainTableBuilder final : public TableBuilder {
   PlainRowWriter rows_;
   PropertyCollectors collectors_;
   std::string buffer_;    // not yet in the file
-  uint64_t written_ = 0;  // bytes in the file
+  uint64_t written_ = 0;  // bytes given to the file
   // Internal key of the last entry, for the check of order.
   std::string last_key_;
   // Bounds of the entries' sequence numbers, for the properties.
   SequenceNumber smallest_seq_ = kMaxSequenceNumber;
   SequenceNumber largest_seq_ = 0;
-  // Bytes after the rows; known at the end.
+  // Bytes after the rows; set by WriteTail.
   uint64_t tail_size_ = 0;
   TableProperties properties_;
   Status status_;
-  // True after Finish or Abandon.
-  bool closed_ = false;
-  bool finished_ = false;
+  bool closed_ = false;    // after an error, Finish or Abandon: Add does nothing
+  bool finished_ = false;  // after a Finish that returned OK: the table has an identity
 };
 
 }  // namespace varve

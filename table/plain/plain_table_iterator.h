@@ -55,7 +55,7 @@ class PlainTableIterator final : public InternalIterator {
   Status Fetch(size_t span, Direction direction, Slice* rows);
   // Appends the internal key of a row to *key.
   void AppendKey(const Row& row, std::string* key) const;
-  // Shows the row at pos_.
+  // Makes the row at pos_ the current entry.
   void Publish();
   // Ends the walk with an error. Returns false.
   bool Fail(const Status& status);
@@ -64,12 +64,12 @@ class PlainTableIterator final : public InternalIterator {
   const ReadOptions& options_;
   // Gets the bytes of the spans that the walk decodes; may be null.
   uint64_t* const bytes_visited_;
-  // Reads grow from read_bytes_, which doubles at each read, up to this.
+  // Size of the next read of a file that is not mapped. Doubles at each read, up to the limit.
   const size_t read_bytes_max_;
-  size_t read_bytes_;  // size of the next read
+  size_t read_bytes_;
 
-  std::string window_;  // spans that were read together
-  // Offsets in the file of the bytes in window_.
+  std::string window_;  // spans that were read together; empty if the file is mapped
+  // Offsets in the file of the first byte in window_, and of the one after the last.
   uint64_t window_begin_ = 0;
   uint64_t window_end_ = 0;
   // True if rows_ has the rows of span_.

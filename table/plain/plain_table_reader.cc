@@ -23,7 +23,8 @@ namespace {
 // Bytes of one read of a walk over all rows.
 constexpr size_t kScanBytes = 1 << 20;
 
-// Makes a lookup copy what it keeps: the bytes go with the reader, or with the buffer.
+// Gives no share in the memory of a value, so that the lookup copies what it keeps: the bytes go
+// with the reader, whose file is mapped, or with the buffer of one call.
 class CopiedValue final : public ValuePin {
  public:
   Cleanable* Renew() override { return nullptr; }
@@ -125,6 +126,7 @@ bool PlainTableReader::OfferRowsAt(const ReadOptions& options, uint32_t offset, 
   const Slice rows(parts_->mapped.data() + offset, parts_->mapped.size() - offset);
   PlainRowCursor row(parts_->form, rows, offset);
   while (row.Next()) {
+    // At the first row, another key has the same tag; later, the key's rows have ended.
     if (!parts_->icmp->EqualKey(row.user_key(), lookup->key())) return *matched;
     const uint64_t trailer = ShownTrailer(row.trailer());
     if (!*matched && !lookup->Sees(row.user_key(), trailer)) {
@@ -283,10 +285,11 @@ PlainRowScan::PlainRowScan(const PlainTableParts& parts, const ReadOptions& opti
 // Reads more from the row on that did not fit.
 bool PlainRowScan::ReadOn() {
   const uint64_t begin = cursor_.next_offset();
-  // A row that is larger than what was read needs more.
+  // If a row of which half a read or more is there was cut off, the next read is larger: a row that
+  // is larger than a read would never be whole.
   if (begin != read_end_ && read_end_ - begin >= read_bytes_ / 2) read_bytes_ *= 2;
   const size_t n = static_cast<size_t>(std::min<uint64_t>(read_bytes_, parts_.data_end - begin));
-  // The row that was read last still points into the other buffer.
+  // The cursor's current row still points into the part that was read last, which is kept.
   buffers_[0].swap(buffers_[1]);
   buffers_[0].resize(n);
   Slice bytes;
@@ -297,8 +300,8 @@ bool PlainRowScan::ReadOn() {
   return true;
 }
 
-// A row that is cut off by the end of what was read is tried again with more of the file; at the
-// end of all rows it is malformed.
+// The cursor stops at the end of what was read, often within a row. That row is tried again with
+// more of the file; only at the end of all rows is it malformed.
 bool PlainRowScan::Next() {
   while (status_.ok()) {
     if (cursor_.Next()) return true;

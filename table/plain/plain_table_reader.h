@@ -28,7 +28,7 @@ struct PlainTableOpenOptions : TableOpenOptions {
   PlainTableOptions table;  // the factory's options
 };
 
-// Holds everything that opening has found out.
+// Holds everything that opening has found out. Pointers are not owned, and outlive the reader.
 struct PlainTableParts {
   std::unique_ptr<RandomAccessFileReader> file;
   std::string name;
@@ -39,7 +39,7 @@ struct PlainTableParts {
   uint64_t data_end = 0;  // rows lie before this offset
   Slice mapped;           // all rows, if the file is mapped; else empty
   PlainIndex index;
-  PlainKeyMap keys;          // not built if rows cannot be found by the hash of their key
+  PlainKeyMap keys;          // built only if `mapped` is set; finds rows by the hash of their key
   bool filters = false;      // true if a filter is wanted, and there are keys
   std::string filter_block;  // empty: there is no filter, or the map of keys replaces it
   // The filter, which points into filter_block.
@@ -122,11 +122,13 @@ class PlainTableReader final : public TableReader {
   }
   // Counts an answer of the filter, or of the map of keys in its place.
   void CountFilter(bool may_match) const;
-  // Finds the key's rows by the map of keys. Sets *may_match to false if the map has no such key.
+  // Finds the key's rows by the map of keys, and offers them to the lookup. Sets *may_match to
+  // false if the map has no such key, else to true. Sets *matched as Search does.
   Status SearchByHash(const ReadOptions& options, PointLookup* lookup, bool* may_match,
                       bool* matched) const;
-  // Offers the rows from `offset` on if they are the key's. Returns true if the search of the
-  // table has ended, with its result in *status.
+  // Offers the rows from `offset` on if they are the key's. Returns true if that ends the search of
+  // the table, with its result in *status; false if the row is another key's. Sets *matched as
+  // Search does.
   bool OfferRowsAt(const ReadOptions& options, uint32_t offset, PointLookup* lookup, bool* matched,
                    Status* status) const;
   // Walks from the indexed row before the key to the key's versions, and offers these to the
@@ -145,7 +147,8 @@ class PlainTableReader final : public TableReader {
   ChargedBytes charged_;
 };
 
-// Walks over the rows of a file from the first one on, in reads of moderate size.
+// Walks over all rows of a file from the first one on, in reads of options.readahead_size, or 1
+// MiB; rows of a mapped file are used where they lie.
 //
 // Thread safety: none. Lifetime: the parts must outlive it, and their form, data_end and mapping
 // must be known when it is made.
@@ -169,8 +172,9 @@ class PlainRowScan {
 
   const PlainTableParts& parts_;
   IOOptions io_;
-  std::string buffers_[2];  // the current one, and the next
-  size_t read_bytes_;
+  // The part that was read last, and the one before it, in which the row that was shown last lies.
+  std::string buffers_[2];
+  size_t read_bytes_;  // size of the next read
   // Offset up to which the file was read.
   uint64_t read_end_ = 0;
   PlainRowCursor cursor_;

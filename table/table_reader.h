@@ -41,7 +41,6 @@ struct TableOpenOptions {
   std::shared_ptr<const SliceTransform> prefix_extractor;
   Statistics* statistics = nullptr;
   std::string file_name;  // used in messages
-  uint64_t file_number = 0;
   int level = -1;  // decides pinning of meta blocks; -1 if unknown
   SequenceNumber largest_seq =
       kMaxSequenceNumber;          // by the MANIFEST; all entries of an external file get it

@@ -216,7 +216,6 @@ Status TableOutput::OpenAgain(const NewFile& file, bool cached,
   open.past_cache = !cached;
   open.statistics = build_.statistics;
   open.file_name = file_name_;
-  open.file_number = file.number;
   open.expected_unique_id = file.unique_id;
   open.timestamps_persisted = file.timestamps_persisted;
   return TableReader::Open(open, std::move(handle), file.size, table);

@@ -268,7 +268,6 @@ Status TableCache::OpenTable(const TableFacts& file, const std::string& name, in
   open.prefix_extractor = cf.prefix_extractor;
   open.statistics = options_.statistics;
   open.file_name = name;
-  open.file_number = file.number;
   open.level = level;
   open.largest_seq = file.largest_seq;
   open.timestamps_persisted = file.timestamps_persisted;

@@ -6,7 +6,7 @@
 //
 // The last word has the number of restarts, and flags in its top bits.
 //
-// ParseTrailer checks all of it once: restart offsets ascend and lie within the entries, the first
+// ParseRestarts checks all of it once: restart offsets ascend and lie within the entries, the first
 // is 0. After that a cursor may use them unchecked. Entries are checked as they are decoded, as a
 // check of all would cost as much as reading them.
 
@@ -45,7 +45,7 @@ uint32_t Limited(size_t bytes) {
 
 // Goes from the last word to the front. Each length is compared with what is left before it is
 // taken off, so that no block of any content makes it read outside.
-Status Block::ParseTrailer(size_t size, const Slice& where) {
+Status Block::ParseRestarts(size_t size, const Slice& where) {
   if (size < sizeof(uint32_t)) return Malformed(where, "too short");
   const uint32_t packed = DecodeFixed32(data_ + size - sizeof(uint32_t));
   if ((packed & kSeparatedFlag) != 0) {
@@ -88,7 +88,7 @@ Status Block::ParseTrailer(size_t size, const Slice& where) {
 Status Block::Create(BlockContents&& contents, const Slice& where, std::unique_ptr<Block>* block) {
   std::unique_ptr<Block> result(new Block());
   result->data_ = contents.data.data();
-  VARVE_RETURN_IF_ERROR(result->ParseTrailer(contents.data.size(), where));
+  VARVE_RETURN_IF_ERROR(result->ParseRestarts(contents.data.size(), where));
   if (contents.owns_bytes()) {
     const BlockRoom& room = contents.buffer.get_deleter().room;
     VARVE_ASSERT(contents.data.data() == contents.buffer.get());
@@ -142,9 +142,9 @@ BlockRoom Block::Piece::Room() const {
   return {allocator, front + sizeof(Block) + before, /*huge_pages=*/allocator == nullptr};
 }
 
-// Three steps: a draft parses the trailer where the bytes lie now; then the bytes get a place with
-// room for block and index before them, which they have already if they were read into such a room;
-// then the block is made there. After an error the contents are freed, or still the caller's.
+// Three steps: a draft parses the block's end where the bytes lie now; then the bytes get a place
+// with room for block and index before them, which they have already if they were read into such a
+// room; then the block is made there. After an error the contents are freed, or still the caller's.
 Status Block::CreateInOnePiece(BlockContents&& contents, const Piece& piece, const Slice& where,
                                std::unique_ptr<Block>* block, size_t* index_bytes) {
   VARVE_ASSERT(piece.front % kFrontUnit == 0 && piece.front / kFrontUnit <= UINT8_MAX);
@@ -152,7 +152,7 @@ Status Block::CreateInOnePiece(BlockContents&& contents, const Piece& piece, con
   Block draft;
   draft.data_ = contents.data.data();
   const size_t size = contents.data.size();
-  VARVE_RETURN_IF_ERROR(draft.ParseTrailer(size, where));
+  VARVE_RETURN_IF_ERROR(draft.ParseRestarts(size, where));
   Piece wanted = piece;
   wanted.index_bytes = piece.key_tail != 0 ? draft.IndexBytes() : 0;
   if (index_bytes != nullptr) *index_bytes = wanted.index_bytes;

@@ -74,17 +74,17 @@ class Block {
   Block(const Block&) = delete;
   Block& operator=(const Block&) = delete;
 
-  // Creates a block and checks its trailer: restart offsets must ascend from 0 and lie before it. A
-  // stored hash index is skipped: the entry index of a cached block is faster, and blocks without
-  // one (mapped, not cached, large) are searched by their restarts. Entries are checked when they
-  // are walked. `where` names the file and the block in messages. Corruption: the trailer is
-  // malformed. NotSupported: keys and values are stored separately.
+  // Creates a block and checks what follows its entries: restart offsets must ascend from 0 and lie
+  // before it. A stored hash index is skipped: the entry index of a cached block is faster, and
+  // blocks without one (mapped, not cached, large) are searched by their restarts. Entries are
+  // checked when they are walked. `where` names the file and the block in messages. Corruption: the
+  // block's end is malformed. NotSupported: keys and values are stored separately.
   static Status Create(BlockContents&& contents, const Slice& where, std::unique_ptr<Block>* block);
   // Describes what a block in one piece has before its bytes, and the source of its memory.
   struct Piece {
     size_t front = 0;  // unused bytes at its start, a multiple of 16 below 4096
-    // Number of bytes of internal keys after keys in bytewise order; 0: the keys are in another
-    // order, and no index can be made.
+    // Number of bytes that follow the bare user key in each internal key (timestamp and trailer),
+    // if the keys are in bytewise order; 0: they are in another order, and no index can be made.
     size_t key_tail = 0;
     size_t index_bytes = 0;                // room for an index, as other blocks of the table need
     bool checksum = false;                 // true: keep a checksum of the bytes, for IsWhole()
@@ -178,8 +178,9 @@ class Block {
 
   Block() = default;
   ~Block() = default;  // frees nothing: Destroy does
-  // Parses the trailer of data_, which has `size` bytes.
-  Status ParseTrailer(size_t size, const Slice& where);
+  // Parses what follows the entries in data_, which has `size` bytes, and sets entries_size_ and
+  // restart_count_.
+  Status ParseRestarts(size_t size, const Slice& where);
   // Returns an upper bound of the size of an entry index if no interval between restarts has more
   // entries than the first; 0: an index would not pay.
   [[nodiscard]] size_t IndexBytes() const;
@@ -196,8 +197,7 @@ class Block {
 
   MemoryAllocator* allocator_ = nullptr;  // allocator of kBuffer's bytes, or of all of kOnePiece
   uint32_t owned_bytes_ = 0;              // bytes after front; for kBuffer, those it occupies
-  uint8_t front_units_ = 0;
-  // Says where the bytes lie.
+  uint8_t front_units_ = 0;               // Piece::front, in units of kFrontUnit
   Home home_ = Home::kMapped;
   bool has_checksum_ = false;
   // The members from here on are what a search reads.

@@ -66,6 +66,7 @@ void BlockBuilder::Grow(size_t bytes) {
   capacity_ = wanted - kBlockTrailerBytes;
 }
 
+// Does not copy the old key, as EndEntry is about to store another one.
 void BlockBuilder::GrowLastKey(size_t bytes) {
   last_key_capacity_ = std::max(bytes, 2 * last_key_capacity_);
   last_key_.reset(new char[last_key_capacity_]);

@@ -2,8 +2,8 @@
 #pragma once
 
 // Defines the constants of the optional hash index after a data block's restart array: buckets of
-// one byte that name a restart point, then their number. It is written for readers of other
-// engines.
+// one byte that name a restart point, then their number. It is written for RocksDB, and not read
+// here: a cached block is searched by its entry index (table/block/entry_index.h).
 
 #include <cstddef>
 #include <cstdint>

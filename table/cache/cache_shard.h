@@ -41,8 +41,10 @@ struct CacheShardOptions {
   double high_ratio = 0;
   double low_ratio = 0;
   bool charge_metadata = false;
-  size_t expected_entries = 0;
-  size_t waiting_bytes = 0;  // bytes that may wait in a small capacity, up to a sixteenth
+  size_t expected_entries = 0;  // sizes the table at first; 0: unknown
+  // Evicted entries wait until no reader can have them. They may take a fiftieth of the capacity,
+  // or this many bytes if that is more, but no more than a sixteenth.
+  size_t waiting_bytes = 0;
   MemoryAllocator* allocator = nullptr;
 };
 
@@ -98,8 +100,8 @@ class alignas(64) CacheShard final : private ForkWatch {
   // Adds the dropped entries with a stamp smaller than `below` to the list *doomed. Does nothing if
   // another thread has the lock.
   void TakeDropped(uint64_t below, CacheEntry** doomed) VARVE_EXCLUDES(mu_);
-  // Frees a list of entries that the shard has given up, and runs their deleters. `doomed` may be
-  // null.
+  // Frees a list of entries that the shard has given up, linked by CacheEntry::link, and runs their
+  // deleters. `doomed` is its head, and may be null.
   void FreeAll(CacheEntry* doomed) VARVE_EXCLUDES(mu_);
   // Clears the slots of all entries. Must be called for all shards before the first is cleared.
   void TakeSlotsBack() VARVE_EXCLUDES(mu_);
@@ -149,7 +151,10 @@ class alignas(64) CacheShard final : private ForkWatch {
     uint8_t rounds = 0;      // entries with more rounds left than this stay
     bool priorities = true;  // true: so do entries of a priority whose share is not used up
   };
-  enum class Effort { kSome, kAll };
+  enum class Effort {
+    kSome,  // gives up after a number of buckets without success
+    kAll,   // goes round the whole table, and asks the readers of what waits
+  };
 
   // Evicts until the usage is within the capacity; returns false if that is impossible. Waits for
   // another evicting thread only if `must` is true.

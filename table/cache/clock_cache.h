@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The block cache: shards, each a hash table with a hand that goes round and evicts.
+// The block cache: shards, each a hash table with a hand that goes round and evicts what was not
+// used since it came by last (the CLOCK algorithm).
 
 #include <atomic>
 #include <cstddef>
@@ -124,7 +125,7 @@ class ClockCache final : public Cache {
   // Relaxed, as these are plain settings; each shard has its own copy.
   std::atomic<size_t> capacity_;
   std::atomic<bool> strict_;
-  std::atomic<bool> disowned_{false};
+  std::atomic<bool> disowned_{false};  // DisownData was called: the destructor frees nothing
   // Relaxed, as the ids must only be distinct.
   std::atomic<uint64_t> next_id_{1};
 };

@@ -40,7 +40,7 @@ struct TableBuildOptions {
   std::string merge_operator_name = "nullptr";  // only recorded
   int level = -1;                               // level of the output; -1 if unknown
   TableFileCreationReason reason = TableFileCreationReason::kMisc;
-  bool skip_filters = false;
+  bool skip_filters = false;  // true: the table gets no filter
   // The table takes the place of others, most of whose data blocks are in the block cache.
   bool replaces_cached = false;
   bool allow_data_in_errors = false;  // same meaning as in DBOptions

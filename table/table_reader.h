@@ -41,14 +41,18 @@ struct TableOpenOptions {
   std::shared_ptr<const SliceTransform> prefix_extractor;
   Statistics* statistics = nullptr;
   std::string file_name;  // used in messages
-  int level = -1;  // decides pinning of meta blocks; -1 if unknown
-  SequenceNumber largest_seq =
-      kMaxSequenceNumber;          // by the MANIFEST; all entries of an external file get it
-  std::string expected_unique_id;  // 16 bytes or empty; compared if the table has an identity
+  int level = -1;         // decides pinning of meta blocks; -1 if unknown
+  // Largest sequence number in the table, as the MANIFEST has it; kMaxSequenceNumber: not known.
+  // The entries of an ingested table, whose keys have number zero, are shown with it.
+  SequenceNumber largest_seq = kMaxSequenceNumber;
+  // The 16 bytes in the MANIFEST; empty: not known. Compared if the table has an identity.
+  std::string expected_unique_id;
   // False: keys have no timestamps, even if the comparator and the table's properties say
   // otherwise.
   bool timestamps_persisted = true;
-  bool skip_filters = false;
+  bool skip_filters = false;  // true: the table's filter is not used
+  // True: one read at the file's end brings the footer and, mostly, index and filter. False: only
+  // the footer.
   bool prefetch_index_and_filter = true;
   // True: data blocks found in the block cache are compared with the checksum of what was read.
   bool check_cached_blocks = false;
@@ -60,7 +64,7 @@ struct TableOpenOptions {
 // Arguments of an iterator over a table.
 struct TableIterOptions {
   bool for_compaction = false;  // uses a large fixed readahead and does not fill the cache
-  bool skip_filters = false;
+  bool skip_filters = false;    // true: seeks do not ask the filter for prefixes
   // Prefix mode: a seek to a key whose prefix the filter excludes may end without an entry. True if
   // the key's prefix can be used to skip tables and the caller wants that mode.
   bool prefix_mode = false;

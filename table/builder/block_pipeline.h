@@ -67,7 +67,7 @@ class BlockPipeline {
 
   BlockWriter* const writer_;
   const Slice dictionary_;
-  const uint64_t ring_bytes_;    // limit of waiting bytes, if more than a block
+  const uint64_t ring_bytes_;    // most bytes that wait in the pipeline, unless they are one block
   const uint64_t bytes_before_;  // bytes already in the file
   std::vector<Slot> slots_;
   // Results; the thread that writes a block fills in the one that its slot points to.

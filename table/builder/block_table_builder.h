@@ -156,10 +156,9 @@ class BlockTableBuilder final : public TableBuilder, private IndexBlockSink {
   const uint64_t nearly_full_;
   const uint64_t alignment_;  // alignment of data blocks, a power of two; 1: none
 
-  // The first error, and whether entries are still accepted.
-  Status status_;
-  bool closed_ = false;
-  bool finished_ = false;
+  Status status_;          // the first error
+  bool closed_ = false;    // after an error, Finish or Abandon: entries are ignored
+  bool finished_ = false;  // after a Finish that returned OK: the table has an identity
 
   // Numbers of entries, and sizes of keys and values before compression.
   uint64_t points_ = 0;
@@ -183,10 +182,9 @@ class BlockTableBuilder final : public TableBuilder, private IndexBlockSink {
   const size_t pipeline_threads_;  // 0: no pipeline
   uint64_t helper_cpu_micros_ = 0;
 
-  // Estimated bytes of what follows the data; bytes of data blocks written; bytes of the tail.
-  uint64_t tail_estimate_ = 0;
-  uint64_t data_bytes_ = 0;
-  uint64_t tail_size_ = 0;
+  uint64_t tail_estimate_ = 0;  // estimated bytes of what follows the data; 0 after WriteTail
+  uint64_t data_bytes_ = 0;     // end of the data blocks that are in the file
+  uint64_t tail_size_ = 0;      // bytes of what follows the data; set by WriteTail
   BlockHandle index_handle_;
   MetaindexBuilder metaindex_;
   TableProperties properties_;

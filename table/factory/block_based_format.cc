@@ -28,7 +28,8 @@ BlockBasedTableOptions ReadingOptionsOf(const TableFactory* factory) {
   return own == nullptr ? BlockBasedTableOptions() : *own;
 }
 
-// Returns whether `bytes` more would evict nothing. A sixteenth is left to what other tables need.
+// Returns whether `bytes` more would evict nothing. A sixteenth of the capacity is left to what
+// other tables need.
 bool HasRoom(const Cache& cache, uint64_t bytes) {
   const size_t capacity = cache.GetCapacity();
   const size_t usage = cache.GetUsage();

@@ -32,8 +32,8 @@ Status FormatOf(const TableFactory* factory, const TableFormat** format) {
                               factory == nullptr ? "is null" : "is none that makes known tables");
 }
 
-// Returns the format of tables that end with this number. The block-based format says what a file
-// is that has none.
+// Returns the format of tables that end with this number. For any other number that is the
+// block-based one, whose CheckFooter and Open return an error that says what the file is.
 const TableFormat& FormatOf(uint64_t magic) {
   for (const TableFormat* const format : Formats()) {
     if (format->HasMagic(magic)) return *format;

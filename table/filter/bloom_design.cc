@@ -39,6 +39,7 @@ double BloomFalsePositives(int millibits_per_key, int probes) {
   double share = std::exp(-mean);                                 // of lines that have `keys` keys
   double zeros = 1;                                               // share of zero bits in it
   double sum = 0;
+  // Beyond the mean the shares fall quickly; terms that change the sum no more are left out.
   for (int keys = 0; keys < mean || share > sum * 1e-6; keys++) {
     sum += share * std::pow(1 - zeros, probes);
     share *= mean / (keys + 1);

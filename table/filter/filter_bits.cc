@@ -20,10 +20,12 @@ constexpr uint32_t RotateRight(uint32_t value, int bits) {
   return std::rotr(value, bits);
 }
 
+// Loads one column of one block of a Ribbon filter: kRibbonSegmentBytes bytes.
 RibbonWord LoadSegment(const char* p) {
   return RibbonWord{DecodeFixed64(p + 8)} << 64 | DecodeFixed64(p);
 }
 
+// Returns the offset of the line that a hash selects: its low half, scaled to the number of lines.
 size_t LineOffset(uint64_t hash, uint64_t lines) {
   return static_cast<size_t>((hash & 0xffffffff) * lines >> 32) * kFilterLineBytes;
 }

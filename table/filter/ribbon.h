@@ -80,7 +80,7 @@ class RibbonHasher {
 
   // Mixed into every hash; another seed is tried if the equations cannot be solved.
   uint32_t seed_ = 0;
-  uint64_t starts_ = 1;
+  uint64_t starts_ = 1;  // number of slots at which an equation can start
 };
 
 // Says how many columns each block has. The numbers differ by at most one, and the first blocks

@@ -80,7 +80,9 @@ class DecodedIndex {
   // Returns how the block was stored.
   [[nodiscard]] const IndexForm& form() const { return form_; }
 
-  // Gives each entry a slot for its block in `cache`, which must outlive the index.
+  // Gives each entry a slot: a pointer to its block in `cache`, which sets it when the block is
+  // read and clears it when the block is evicted (table/cache/cache_entry.h). Called at most once,
+  // before the index is shared. The cache must outlive the index.
   void MakeSlots(ClockCache* cache);
   // Returns the entry's slot, or null if there are none. Requires i < size().
   [[nodiscard]] BlockSlot* slot(size_t i) const {

@@ -53,8 +53,8 @@ class IndexBuilder {
         BlockBasedTableOptions::IndexShorteningMode::kShortenSeparators;
     int restart_interval = 1;
     uint64_t partition_bytes = 4096;
-    bool user_keys = true;     // if the keys allow it
-    bool delta_values = true;  // pays if data blocks are contiguous
+    bool user_keys = true;     // separators without trailers, if the table's keys allow that
+    bool delta_values = true;  // handles as differences, which pays if data blocks are contiguous
   };
 
   explicit IndexBuilder(const Options& options) : options_(options) {}

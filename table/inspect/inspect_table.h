@@ -37,9 +37,14 @@ struct InspectOptions {
   SequenceNumber largest_seq = kMaxSequenceNumber;
   std::string expected_unique_id;
 
-  // The possible writers. A program's table has the properties of SstFileWriter, sequence number 0
-  // in all keys, only kinds of entries that such a writer can add, and no user key twice.
-  enum class Writer : uint8_t { kProgram, kDatabase, kEither };
+  // Says who must have written the table. A program's table has the properties of SstFileWriter,
+  // sequence number 0 in all keys, only kinds of entries that such a writer can add, and no user
+  // key twice.
+  enum class Writer : uint8_t {
+    kProgram,   // a program, by SstFileWriter
+    kDatabase,  // a flush or a compaction
+    kEither,    // not checked; the rules of the one that wrote it apply
+  };
   Writer writer = Writer::kProgram;
 
   // True: reads each block, compares its checksum, and checks each entry. False: only the index,

@@ -307,7 +307,7 @@ class MergingIterator final : public InternalIterator {
   }
 
   // Calls `skip` for every child that has entries left and for which `behind` is true. Returns
-  // false if none moved.
+  // false if none moved. A child that fails ends the iteration, and counts as moved.
   template <typename Heap, typename Behind, typename Skip>
   bool SkipInChildren(Heap* heap, Behind behind, Skip skip) {
     bool moved = false;

@@ -36,6 +36,7 @@ struct TableTraits {
   bool index_value_is_delta_encoded = false;
   bool whole_key_filtering = true;
   bool prefix_filtering = true;
+  // True: the partitions of the filter end at keys of their own, not where those of the index end.
   bool decoupled_partitioned_filters = false;
 
   // Version of a table made outside a database (by SstFileWriter), 1 or 2; 0 for other tables. In a

@@ -52,11 +52,11 @@ class BlockReads {
  private:
   // One read of the file, for one or several neighbouring blocks.
   struct Request {
-    uint64_t offset;
+    uint64_t offset;  // in the file, as is `end`
     uint64_t end;
-    size_t blocks;
+    size_t blocks;  // number of blocks that were added to it
     BlockBuffer buffer;
-    Slice result;
+    Slice result;  // empty until it was read, and after a read that failed
   };
 
   // Sets *reads to the requests, with memory for their results. Returns false if there is none.

@@ -68,7 +68,8 @@ TableIterator::TableIterator(const BlockTableReader* table, const ReadOptions& o
       iter.for_compaction ? Env::IOActivity::kCompaction : Env::IOActivity::kDBIterator;
   // The operating system reads a mapped file ahead.
   if (!store_->file.mapped) context_.prefetcher = &prefetcher_;
-  // With a step size chosen by the user, the system's own readahead is better.
+  // Asks the file ahead for what the next refill reads. Not with a readahead_size of the user: the
+  // system's own readahead then serves the constant steps better.
   if (options.async_io && options.readahead_size == 0) prefetcher_.AskAhead();
   if (iter.readahead != nullptr && *iter.readahead != 0) prefetcher_.GoOnFrom(*iter.readahead);
   context_.prefetch_limit = table->parts().data_end;

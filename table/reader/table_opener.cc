@@ -49,6 +49,7 @@ namespace varve {
 
 namespace {
 
+// One opening, by the steps above: fills in parts_, which the reader takes over.
 class TableOpener {
  public:
   TableOpener(const BlockTableOpenOptions& options, const TableTail& tail,

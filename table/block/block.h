@@ -127,11 +127,11 @@ class Block {
       MakeIndex();
   }
 
-  // Visits the first `bytes` bytes of the key of index entry `i`. They lie in pieces, in the entry
-  // and in earlier ones whose prefixes it shares. Calls part(at, data, n) for each: the n bytes at
-  // `data` are the key's from `at` on. The last piece comes first, and the prefix that all keys
-  // have, in the first entry, last.
-  // Returns false, without the rest, if there is damage or part() returns false.
+  // Visits the first `bytes` bytes of the key of index entry `i`, all of which the entry must share
+  // with the one before it: so they lie in pieces in earlier entries. Calls part(at, data, n) for
+  // each piece: the n bytes at `data` are the key's from `at` on. The last piece comes first, and
+  // the prefix that all keys have, from the first entry, last. Returns false, without the rest, if
+  // there is damage or part() returns false.
   template <typename Part>
   bool VisitKeyStart(uint32_t i, size_t bytes, Part part) const {
     const size_t prefix = index_.shared_prefix();

@@ -132,6 +132,7 @@ void DataBlockCursor::StartAt(const char* entry) {
 
 void DataBlockCursor::SeekToRestart(uint32_t restart) {
   VARVE_ASSERT(restart < block_->restart_count());
+  // VARVE_CANARY: a bug that only test builds plant (util/base/canary.h).
   if (VARVE_CANARY(kRestartOffByOne) && restart + 1 < block_->restart_count()) restart++;
   StartAt(block_->entries_begin() + block_->RestartOffset(restart));
 }

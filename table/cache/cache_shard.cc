@@ -397,6 +397,7 @@ bool CacheShard::Welcomes(size_t charge) {
     return true;
   }
   if (FarOverCapacity()) return false;
+  // VARVE_CANARY: a bug that only test builds plant (util/base/canary.h).
   if (WaitingHasRoom(charge) || VARVE_CANARY(kRetireWithoutEnd)) return true;
   all_->FreeWaiting(*waiting_, 0);
   return WaitingHasRoom(charge);

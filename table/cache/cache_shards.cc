@@ -44,6 +44,7 @@ void CacheShards::FreeWaiting(const CacheWaiting& some, size_t most) {
 }
 
 void CacheShards::Sweep(CacheEntry** doomed) {
+  // VARVE_CANARY: a bug that only test builds plant (util/base/canary.h).
   const uint64_t below = VARVE_CANARY(kFreeUnderReaders) ? Epoch::Stamp() + 1 : Epoch::KnownFree();
   if (below == swept_) return;
   VARVE_ASSERT(below > swept_);

@@ -15,8 +15,9 @@
 
 namespace varve {
 
-// Returns the checksum of `n` bytes followed by `last_byte`, as it is stored when no context is in
-// use. Returns 0 for an unknown type, which Footer::DecodeFrom never accepts.
+// Returns the checksum of `n` bytes followed by `last_byte`, the compression type, as it is stored
+// when no context is in use (ChecksumModifier). Returns 0 for an unknown type, which
+// Footer::DecodeFrom never accepts.
 [[nodiscard]] uint32_t ComputeBlockChecksum(ChecksumType type, const char* data, size_t n,
                                             char last_byte);
 

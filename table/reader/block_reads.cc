@@ -70,6 +70,7 @@ void BlockReads::Run(std::span<BlockReads> files, bool async_io) {
   }
   if (reads.empty()) return;
   const PerfTimer<&PerfContext::block_read_time> timer;
+  // These two are static probes, for tracing programs (util/base/probes.h).
   VARVE_PROBE_MULTI_READ_BEGIN(reads.size());
   RandomAccessFileReader::MultiReadFiles(reads, async_io);
   VARVE_PROBE_MULTI_READ_END(reads.size());

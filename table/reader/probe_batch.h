@@ -41,7 +41,7 @@ struct ProbeReads {
 // allowed. The tables may have several formats: neighbours of one format are looked up together.
 ProbeReads MultiGetFromTables(const ReadOptions& options, std::span<const TableProbe> probes);
 
-// Does the same where every table is block-based, and there is a probe.
+// Does the same where every table is block-based, and there is at least one probe.
 //
 // Each stage touches only memory that the previous stage has prefetched: lines of the filters, then
 // the indexes, then the data blocks. Neighbours share a block. Blocks that are not cached are read

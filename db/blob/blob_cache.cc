@@ -63,6 +63,7 @@ class BlobKey {
  public:
   BlobKey(uint64_t id, const Slice& user_key, const BlobReference& reference) {
     char rest[kRestBytes];
+    // VARVE_CANARY: a bug that only test builds plant (util/base/canary.h).
     EncodeFixed64(rest, VARVE_CANARY(kCachedBlobOfReusedNumber) ? 0 : id);
     EncodeFixed64(rest + 8, reference.file_number);
     EncodeFixed64(rest + 16, reference.offset);

@@ -22,6 +22,8 @@ struct BlobFileHeader {
   uint32_t column_family_id = 0;
   bool has_ttl = false;  // true only in files of RocksDB's older BlobDB
   CompressionType compression = kNoCompression;
+  // Times at which values expire, in seconds since the epoch, here and below. 0: they do not, which
+  // is all that a database writes.
   uint64_t smallest_expiration = 0;
   uint64_t largest_expiration = 0;
 

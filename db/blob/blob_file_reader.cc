@@ -201,6 +201,7 @@ Status BlobFileReader::CheckRecord(const Extent& extent, const Slice& bytes, con
     return corrupt("other lengths than the reference has");
   }
   if (key != user_key) return corrupt("another key");
+  // VARVE_CANARY: a bug that only test builds plant (util/base/canary.h).
   const bool sound = header.MatchesBlob(key, *stored) || VARVE_CANARY(kSkipBlobChecksum);
   return sound ? Status::OK() : corrupt("checksum mismatch of key and value");
 }
@@ -422,10 +423,10 @@ Status BlobFileReader::AllZero(uint64_t at, uint64_t n, Search* search, bool* ze
   return Status::OK();
 }
 
-// A record with a sound header may have a hole from any border of blocks in it on: a run of garbage
-// is punched from its first border on, but what is left of a hole after a failure begins anywhere.
-// A header that is not sound lies on the border at which a hole begins, or is a part of a hole:
-// the record before it then ends with zeros of its own.
+// A hole takes whole blocks. If the header at `offset` is sound, these may be any blocks that begin
+// in the record, as a hole that a failure has cut short need not begin at the first border. If it
+// is not, a hole has taken a part of it: one that ends at the first border, so that all up to there
+// is zeros, or one that begins there, where the border lies in the header or at its start.
 Status BlobFileReader::FindZeros(uint64_t offset, Search* search, uint64_t* end) const {
   const uint64_t end_of_records = file_size_ - BlobFileFooter::kBytes;
   *end = offset;
@@ -435,7 +436,7 @@ Status BlobFileReader::FindZeros(uint64_t offset, Search* search, uint64_t* end)
   const Status s = VerifyHeader(offset, &search->prefetcher, search->io, &header);
   if (!s.ok() && !s.IsCorruption()) return s;
   bool zero = false;
-  uint64_t end_of_record = border + 1;
+  uint64_t end_of_record = border + 1;  // without a sound header only the first border is looked at
   if (s.ok()) {
     end_of_record = offset + BlobRecordHeader::kBytes + header.key_bytes + header.value_bytes;
   } else if (border > offset) {
@@ -487,7 +488,8 @@ Status BlobFileReader::SkipHole(uint64_t offset, uint64_t most, Search* search, 
   uint64_t zeros = 0;
   VARVE_RETURN_IF_ERROR(FindZeros(offset, search, &zeros));
   if (zeros == offset) return Status::OK();
-  // The lengths of a record may begin with zeros: those of the key are, if it is empty.
+  // The search begins a little before the end of the zeros: the next record's two lengths come
+  // first in it, and begin with zeros if its key is empty.
   const auto behind = [&] { return std::max(offset + 1, zeros - 2 * sizeof(uint64_t)); };
   const uint64_t last = offset + std::min(most, end_of_records - offset);
   for (uint64_t at = behind(); at <= last; ++at) {
@@ -515,10 +517,11 @@ Status BlobFileReader::SkipHole(uint64_t offset, uint64_t most, Search* search, 
   return Status::OK();
 }
 
-// A value that was cut by the hole may hold records of another blob file in its last part, the last
-// of them perhaps cut as well. One that is cut by more bytes than follow it reaches over the next
-// record of this file; a record of this file that is damaged does not. So what is found must be
-// sound, or have a hole of its own.
+// What is left, behind a hole, of a value that was cut may be records of another blob file, which
+// SkipHole has taken for records of this one. The last of them, at `offset`, is cut by the end of
+// the value, so its lengths reach over the beginning of this file's next record: only bytes within
+// them are searched. A damaged record of this file ends where the next one begins, so that none is
+// found and the damage is reported. What is found must be sound, or have a hole of its own.
 Status BlobFileReader::SearchOn(uint64_t offset, const Hole& hole, Search* search,
                                 uint64_t* next) const {
   *next = offset;

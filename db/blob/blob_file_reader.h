@@ -31,16 +31,18 @@ struct BlobFileOpenOptions {
   std::shared_ptr<FileSystem> fs;
   FileOptions file_options;
   uint32_t column_family_id = 0;  // family that must have written the file
-  // May be null; not owned, and must outlive the reader.
+  // The three may be null. They are not owned, and must outlive the reader.
   Statistics* statistics = nullptr;
   SystemClock* clock = nullptr;
   RateLimiter* rate_limiter = nullptr;
 };
 
-// The garbage of a blob file, as a version counts it: as much of the file may lie in holes.
+// How much of a blob file may be missing: its garbage, which are the records that no table refers
+// to, as a version counts it. Garbage may have been given back to the file system as holes, whose
+// bytes read as zeros (punch_holes_in_blob_files).
 struct HoleBudget {
-  uint64_t count = 0;  // records
-  uint64_t bytes = 0;  // of these
+  uint64_t count = 0;  // number of records
+  uint64_t bytes = 0;  // bytes of these records
 };
 
 // One value to read.
@@ -48,7 +50,7 @@ struct BlobRead {
   Slice user_key;  // with its timestamp
   BlobReference reference;
   PinnableSlice* value = nullptr;  // result; must not be pinned before
-  Status status;                   // out
+  Status status;                   // result
   uint64_t bytes_read = 0;         // result: bytes of the file that were read for this value
 };
 

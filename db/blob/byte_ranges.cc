@@ -52,6 +52,7 @@ ByteRanges ByteRanges::WholeBlocks(uint64_t block) const {
   VARVE_ASSERT(block != 0 && (block & (block - 1)) == 0);
   ByteRanges whole;
   for (const auto& [begin, end] : ranges_) {
+    // 0, unless a test build plants the bug of rounding outwards (util/base/canary.h).
     const uint64_t outwards = VARVE_CANARY(kHoleOverNeighbour) ? block - 1 : 0;
     const uint64_t first = (begin + (block - 1) - outwards) & ~(block - 1);
     const uint64_t last = (end + outwards) & ~(block - 1);

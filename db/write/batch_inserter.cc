@@ -109,7 +109,7 @@ Status CheckTimestampSize(uint32_t family, const Comparator* comparator, const W
   return TimestampSizeError(resolver->NameOf(family), given, *ts_size);
 }
 
-// Checks the key sizes, because adopted bytes may hold anything.
+// Checks the key sizes, because adopted bytes, those of WriteBatch(std::string), may hold anything.
 Status CheckTimestampedKeys(const BatchRecord& record, size_t ts_size, MemTableResolver* resolver) {
   const size_t shortest = ShortestKey(record);
   if (shortest >= ts_size) return Status::OK();

@@ -67,7 +67,8 @@ class BatchInserter {
   uint64_t inserted() const { return inserted_; }  // Entries that reached a memtable.
 
  private:
-  // Inserts a merge of a family that folds merges: alone, after all pending records.
+  // Inserts a merge, alone and after all pending records, if the family folds merges: it may store
+  // their result at once (max_successive_merges), for which it reads what is in the memtable.
   Status InsertMerge(const BatchRecord& record, SequenceNumber sequence);
 
   // Finds the memtable of a family.

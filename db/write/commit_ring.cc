@@ -72,6 +72,7 @@ bool CommitRing::IsComplete(Ticket ticket) const {
 }
 
 void CommitRing::Wake(const Wakes& wakes) {
+  // VARVE_CANARY: a bug that only test builds plant (util/base/canary.h).
   if (VARVE_CANARY(kLostWakeUp)) return;
   // A woken slot may be in use by a later ticket already. Its writer then finds another word than
   // the one it sleeps on, or is woken for nothing and sleeps again.

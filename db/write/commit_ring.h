@@ -70,7 +70,8 @@ class CommitRing {
  public:
   // Counts slots from the beginning; the words in the slots store its low 30 bits.
   using Ticket = uint64_t;
-  // Exceeds the number of threads that commit at once, each of which has one slot at a time.
+  // More than the threads that usually commit at once, each of which has one slot at a time; with
+  // more threads, writers wait for room.
   static constexpr uint64_t kSlots = 1024;
   // In unordered mode, writes go on up to this number behind a preempted thread: about as many as
   // are made until it runs again.

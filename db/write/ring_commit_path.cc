@@ -110,6 +110,7 @@ Status RingCommitPath::Commit(const WriteOptions& options, WriteRequest* request
     reservation.keys = &keys.emplace(*request, host_);
     for (const uint64_t hash : keys->hashes()) watched->Prefetch(hash);
   }
+  // A static probe, for tracing programs (util/base/probes.h).
   VARVE_PROBE_WRITE_BEGIN(request->bytes(), request->count(), options.sync);
   Status s = Reserve(options, request, &reservation);
   if (s.ok()) {
@@ -185,6 +186,7 @@ Status RingCommitPath::ReserveLocked(const WriteOptions& options, WriteRequest* 
   }
   if (stamps_ != nullptr) [[unlikely]] {
     if (reservation->keys != nullptr) {
+      // VARVE_CANARY: a bug that only test builds plant (util/base/canary.h).
       if (!VARVE_CANARY(kForgetStamps)) stamps_->Raise(*reservation->keys, last);
     } else {
       // The write has no list of keys: it is a step of two-phase commit, or read watched_ before

@@ -4,7 +4,8 @@
 // (FORMAT.md). Everything beside them is derived, and is kept in step by each call:
 //
 // - the count, in the header itself;
-// - content_flags_, the kinds of records; unknown for adopted bytes until somebody asks (Has);
+// - content_flags_, the kinds of records; for adopted bytes, which a constructor was given, unknown
+//   until somebody asks (Has);
 // - timestamped_, which keys end with a timestamp (batch_timestamps.cc);
 // - protection_, a checksum of each counted record, if asked for.
 //

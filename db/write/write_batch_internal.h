@@ -22,7 +22,8 @@ struct KeyTimestamp {
   const char* data = nullptr;  // Null: zeros.
 };
 
-// Adopted bytes may be shorter than a header: getters then return 0, and setters do nothing. Thread
+// Adopted bytes are those that a program has passed to a constructor of WriteBatch: they may be
+// anything, even shorter than a header: getters then return 0, and setters do nothing. Thread
 // safety: that of the batch: calls with a const batch may run side by side.
 class WriteBatchInternal {
  public:

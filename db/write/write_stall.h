@@ -20,7 +20,9 @@ struct StallInput {
   int unflushed_memtables = 0;  // Immutable, not yet flushed.
   int l0_files = 0;             // Or other runs that count like them (LevelShape::runs).
   uint64_t pending_compaction_bytes = 0;
-  double worst_score = 0;  // Maximum below L0; used only by CompactionUrgency.
+  // Largest score of a level below L0, its size as a multiple of its target; only for
+  // CompactionUrgency.
+  double worst_score = 0;
 };
 
 // The verdict of the rules on one family.
@@ -67,7 +69,7 @@ Urgency CompactionUrgency(const StallInput& input, const ColumnFamilyOptions& op
 // Thread safety: none; guarded by the DB mutex.
 class DelayPacer {
  public:
-  // 0 means 16 MiB/s. The rate never rises above this and never falls below 16 KiB/s.
+  // 0 means 16 MiB/s. The rate never rises above the initial one and never falls below 16 KiB/s.
   explicit DelayPacer(uint64_t initial_bytes_per_second);
   // Must be called whenever a delayed family was judged again: the rate falls while its pending
   // bytes grow (faster near a stop, or when a stop has just ended: `left_stop`) and recovers while

@@ -179,6 +179,7 @@ IOStatus BufferedLog::Sync(bool use_fsync, LogExtent* covered) {
   }
   VARVE_RETURN_IF_ERROR(Latched([&] { return writer_->Sync(use_fsync); }));
   *covered = written;
+  // VARVE_CANARY: a bug that only test builds plant (util/base/canary.h).
   if (VARVE_CANARY(kSyncCoversLater)) {
     MutexLock lock(&mu_);
     *covered = LogExtent{LastTicket(), written_bytes_};

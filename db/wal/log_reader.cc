@@ -189,6 +189,7 @@ LogReader::Outcome LogReader::Torn(const char* p, size_t have) {
 // Zeros up to the end of the block are padding or preallocated space, and are passed. With other
 // bytes after them they are a hole, and the whole rest of the block is bad.
 LogReader::Outcome LogReader::PassZeros(const char* p, size_t have) {
+  // VARVE_CANARY: a bug that only test builds plant (util/base/canary.h).
   if (!AllZero(p, have) && !VARVE_CANARY(kReplayPastHole)) {
     damage_.hole = true;
     size_t zeros = 0;

@@ -23,9 +23,9 @@ namespace varve::wal {
 // The damage that a reader met; totals for the recovery report.
 struct LogDamage {
   uint64_t dropped_bytes = 0;
-  uint64_t first_bad_offset = UINT64_MAX;
-  std::string reason;      // Reason of the first damage.
-  bool torn_tail = false;  // The log ends inside a record.
+  uint64_t first_bad_offset = UINT64_MAX;  // Offset in the file; UINT64_MAX: no damage.
+  std::string reason;                      // Reason of the first damage.
+  bool torn_tail = false;  // An unfinished write explains the first damage: a log ends so.
   bool hole = false;       // A zero region is followed by other bytes.
 };
 
@@ -50,7 +50,8 @@ class LogReader {
   // (which never counts as an end), damage() what was dropped. Always makes progress.
   bool ReadRecord(Slice* record, std::string* scratch, WALRecoveryMode mode);
 
-  uint64_t LastRecordOffset() const { return last_offset_; }  // Start of the last record.
+  // Returns the offset of the record that was returned last; 0 before the first.
+  uint64_t LastRecordOffset() const { return last_offset_; }
   // Returns the end of that record and of the records of timestamp sizes after it that were read.
   uint64_t LastRecordEnd() const { return last_end_; }
   // Returns the timestamp sizes of families that the log has stated so far. Each ReadRecord may add

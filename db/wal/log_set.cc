@@ -270,6 +270,8 @@ IOStatus LogSet::SyncDirty(bool current) try {
   released_ = callers_.load(std::memory_order_relaxed);
   {
     MutexUnlock unlock(&mu_);
+    // A static probe, for tracing programs; a canary is a bug that only test builds plant
+    // (util/base/probes.h and canary.h).
     VARVE_PROBE_LOG_SYNC_BEGIN(round, dirty.size());
     if (!VARVE_CANARY(kSkipLogSync)) s = SyncFiles(&dirty);
   }

@@ -37,7 +37,8 @@ namespace varve {
 // be in a call when the set is destroyed, and every LogHold is released before.
 class LogSet {
  public:
-  // `marks`, which is not owned and may be null, is notified of what is durable.
+  // Syncs use fsync if `use_fsync` is set, else fdatasync. `marks`, which is not owned and may be
+  // null, is notified of what is durable.
   explicit LogSet(bool use_fsync, wal::SyncedMarks* marks = nullptr);
   ~LogSet();
 
@@ -154,12 +155,13 @@ class LogSet {
   // appends to it meanwhile. If the number is 0, the next log needs no such record, because there
   // is no current log, or it is empty or has failed.
   LogInfo CurrentEnd() const;
-  uint64_t current_number() const;
-  uint64_t total_bytes() const;
+  uint64_t current_number() const;  // 0: there is no log.
+  uint64_t total_bytes() const;     // Bytes of all logs.
   // Returns the number of SyncTo calls since the set was made.
   uint64_t sync_requests() const;
+  // Returns the bytes of logs that are neither durable nor in tables.
   uint64_t unsynced_bytes() const;
-  uint64_t oldest_number() const;
+  uint64_t oldest_number() const;  // 0: there is no log.
   // True if nothing was appended to the current log since it became that.
   bool current_empty() const;
   // True if the current log has failed or is in doubt, or there is none.

@@ -3,7 +3,8 @@
 
 // A commit log over a mapped file: a stored record survives the process at once. A writer needs no
 // system call, no lock and no second copy. Large records are written by system calls, which then
-// cost less than the pages of a mapping. The README shows why a reader sees a prefix at any moment.
+// cost less than the pages of a mapping. db/wal/README.md shows why a reader sees a prefix at any
+// moment.
 //
 //      file    [record 57][record 58][ hole 59 ][record 60][ zeros ...
 //                                    ^ whole_ = 58          ^ end_: next place

@@ -18,11 +18,11 @@
 
 namespace varve::wal {
 
-// All zero: nothing is known.
+// What is durable. All zero: nothing is known.
 struct SyncedMark {
-  uint64_t log = 0;             // Every record of older logs is durable.
+  uint64_t log = 0;             // Number of a log; every record of older ones is durable.
   uint64_t log_bytes = 0;       // Bytes of that log that are durable.
-  uint64_t manifest = 0;        // The MANIFEST in force.
+  uint64_t manifest = 0;        // Number of the MANIFEST in force.
   uint64_t manifest_bytes = 0;  // Bytes of it that are durable.
 };
 

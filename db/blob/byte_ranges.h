@@ -20,13 +20,11 @@ struct ByteRange {
 };
 
 // A set of bytes, kept as ranges that are sorted, and neither overlap nor touch: neighbours become
-// one range when they are added. It takes about kBytesPerRange of memory for each.
+// one range when they are added. Each takes about 64 bytes of memory.
 //
 // Thread safety: none.
 class ByteRanges {
  public:
-  static constexpr size_t kBytesPerRange = 64;
-
   // Add bytes, or take them away; an empty range changes nothing. It does not matter which of the
   // bytes were in the set before.
   void Add(const ByteRange& range);

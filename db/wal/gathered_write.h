@@ -16,7 +16,7 @@
 
 namespace varve::wal {
 
-// Thread safety: none. Payloads must live until Write.
+// Thread safety: none. The file is not owned; payloads must live until Write.
 class GatheredWrite {
  public:
   explicit GatheredWrite(MappedFile* file) : file_(file) {}

@@ -49,8 +49,9 @@ class WriteBatchInternal {
 
   // Appends the records of `src` to `dst`, whose sequence number stays. Returns MemoryLimit if the
   // limit of `dst` does not suffice, InvalidArgument if its count would have more than 32 bits, and
-  // Corruption if the records of `src` do not agree with its checksums; the records of `dst` are
-  // then unchanged. If either batch has checksums, `dst` has them afterwards.
+  // Corruption if the records of `src` do not agree with its checksums or a batch lacks a header;
+  // the records of `dst` are then unchanged. If either batch has checksums, `dst` has them
+  // afterwards.
   static Status Append(WriteBatch* dst, const WriteBatch& src);
 
   // Adds one record, for the public calls. The parts of the key and the value are joined; a type

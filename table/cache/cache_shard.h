@@ -84,8 +84,8 @@ class alignas(64) CacheShard final : private ForkWatch {
   }
   // Returns the newest entry of the key with one reference added, or null.
   CacheEntry* Lookup(const Slice& key, uint64_t hash);
-  // Makes `slot` refer to `entry`, which the caller references. Does nothing if the entry is
-  // removed or another slot refers to it.
+  // Makes `slot` refer to `entry`, which the caller references. Does nothing if the slot refers to
+  // an entry already, or if the entry is removed, not embedded, or in another slot.
   void Attach(CacheEntry* entry, BlockSlot* slot) VARVE_EXCLUDES(mu_);
   // Clears `slot` if it still refers to `entry`. Requires that the caller loaded the entry from the
   // slot within the current epoch. Afterwards the shard does not use the slot.

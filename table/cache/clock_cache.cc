@@ -107,6 +107,7 @@ size_t ClockCache::ShareOf(size_t capacity) const {
   return capacity / shard_count_ + (capacity % shard_count_ != 0 ? 1 : 0);
 }
 
+// Spreads the seed over the bits: the high ones select the shard, the low ones the bucket.
 uint64_t ClockCache::HashOf(const Slice& key) const {
   uint64_t hash = KeyHash64(key) ^ seed_;
   hash *= key_hash::kPrime64_1;

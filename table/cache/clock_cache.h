@@ -54,8 +54,8 @@ class ClockCache final : public Cache {
   // Adds a reference to an entry that was loaded from a slot within the current epoch, and sets
   // *handle. Returns false, with *handle unchanged, if the entry has been dropped since.
   static bool TryRef(CacheEntry* entry, Handle** handle);
-  // Makes the slot refer to an entry that the caller references. At most one slot refers to an
-  // entry, and it is cleared when the entry is dropped.
+  // Makes an empty slot refer to an entry that the caller references, unless another slot does: at
+  // most one refers to an entry, and it is cleared when the entry is dropped.
   void Attach(Handle* handle, BlockSlot* slot);
   // Registers the release of a reference with `pin`, which may outlive the cache.
   void MoveTo(Handle* handle, Cleanable* pin);

@@ -30,6 +30,8 @@ class CopiedValue final : public ValuePin {
   Cleanable* Renew() override { return nullptr; }
 };
 
+// Returns how the file is read for a call with these options; `activity` is what the read counts as
+// unless they name it.
 IOOptions ReadingOptions(const ReadOptions& options, Env::IOActivity activity) {
   IOOptions io;
   io.timeout = options.io_timeout;

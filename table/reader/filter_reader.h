@@ -55,7 +55,8 @@ class FilterReader {
     if (answers_at_once_) bits_.Prefetch(lookup.hash());
   }
   // Returns the filter to be asked by PointLookup::hash(), for callers with several keys. Empty if
-  // only KeyMayMatch can answer: with partitions, prefixes, another hash, or without a filter.
+  // only KeyMayMatch can answer: the filter has partitions, lacks whole keys, takes another hash,
+  // or cannot be read.
   [[nodiscard]] HandleGuard<FilterBlock> ForHashes(const BlockReadContext& context) const;
 
   // Returns false only if no entry with the prefix of `internal_key`'s user key is in the table.

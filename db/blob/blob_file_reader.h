@@ -72,8 +72,8 @@ class BlobFileReader {
 
   // Reads one value, and decompresses it. Unless options.verify_checksums is false, checks the
   // record's header, key and checksum. *value, which must not be pinned before, owns its bytes,
-  // and does not depend on the reader.
-  // `prefetcher` belongs to one scan over this file, and may be null, as may `bytes_read`.
+  // and does not depend on the reader. `prefetcher` belongs to one scan over this file, and may be
+  // null, as may `bytes_read`.
   //
   // Corruption: the reference is not valid for this file, or the record is damaged. Incomplete:
   // options.read_tier is kBlockCacheTier. TimedOut: options.deadline has passed. MemoryLimit: there

@@ -17,6 +17,8 @@ namespace varve {
 
 namespace {
 
+// Stands for no offset, and, as in RocksDB, for the timestamp size of a family that the program's
+// function does not know.
 constexpr size_t kNone = std::numeric_limits<size_t>::max();
 
 // The keys of an update: two for a range.

@@ -167,12 +167,12 @@ class TwoPhaseSplitter {
 
   const Slice record_;
   std::vector<TwoPhasePart>& parts_;
-  size_t begin_ = 0;    // Start of the records since the last mark.
-  uint32_t count_ = 0;  // Number of these.
-  bool inside_ = false;
-  bool again_ = false;
-  bool written_ = false;  // The prepared updates are in memtables already.
-  ValueType last_ = kTypeValue;
+  size_t begin_ = 0;      // Start of the records since the last mark.
+  uint32_t count_ = 0;    // Number of these.
+  bool inside_ = false;   // Between the begin and the end of a prepared transaction.
+  bool again_ = false;    // The next prepared transaction is logged again: kPreparedAgain came.
+  bool written_ = false;  // WRITE_PREPARED: the prepared updates were in memtables already.
+  ValueType last_ = kTypeValue;  // Type of the record that was read last.
 };
 
 }  // namespace

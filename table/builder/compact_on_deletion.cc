@@ -66,10 +66,10 @@ class CompactOnDeletionCollector final : public TablePropertiesCollector {
   bool NeedCompact() const override { return need_compact_; }
 
  private:
-  const size_t part_entries_;
-  const size_t trigger_;
-  const double ratio_;
-  const uint64_t min_bytes_;
+  const size_t part_entries_;  // entries of a part; 0: there is no window
+  const size_t trigger_;       // deletions in the window that make it dense; 0: it never is
+  const double ratio_;         // share of deletions in the table that suffices; 0: none does
+  const uint64_t min_bytes_;   // smaller tables are left alone
   std::array<size_t, kParts> parts_{};  // a ring
   size_t current_ = 0;
   size_t in_part_ = 0;  // entries in the current part
@@ -77,7 +77,7 @@ class CompactOnDeletionCollector final : public TablePropertiesCollector {
   uint64_t entries_ = 0;
   uint64_t deletions_ = 0;
   uint64_t file_bytes_ = 0;
-  bool dense_ = false;
+  bool dense_ = false;  // true once a window had enough deletions
   bool need_compact_ = false;
 };
 

@@ -78,12 +78,12 @@ class EntryCheck {
   const TableReader::TakeEntry& take_;
   FilePrefetcher prefetcher_;
   BlockReadContext context_;
-  IndexCursor seeker_;
-  DataBlockCursor restart_;
-  uint32_t restarts_ = 0;  // number met so far in the block
-  bool any_ = false;
-  std::string last_;  // the last key in its stored form
-  std::string shown_;
+  IndexCursor seeker_;       // seeks the keys of the block in the index
+  DataBlockCursor restart_;  // goes to the restart points of the block
+  uint32_t restarts_ = 0;    // number met so far in the block
+  bool any_ = false;         // true once last_ is set
+  std::string last_;         // the last key in its stored form, also of the block before
+  std::string shown_;        // scratch of ShownKey
 };
 
 Status EntryCheck::CheckRestart(const Block& block, const BlockHandle& handle,

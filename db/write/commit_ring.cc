@@ -123,9 +123,8 @@ void CommitRing::AwaitRoom(Ticket ticket) {
   // Waiters for room are woken together, when half of the ring has retired: a wake-up for a few
   // slots would be followed by the next sleep.
   room_at_.store(ticket - slot_count_ / 2, std::memory_order_seq_cst);
-  // The ticket one lap earlier still has the slot. If it has retired meanwhile, the caller looks
-  // for room again at once.
-  // (The two low bits of a word are its state.)
+  // Sleeps only while the ticket one lap earlier still has the slot, as its word says above the two
+  // bits of the state. If that has retired meanwhile, the caller looks for room again at once.
   if (SlotOf(ticket).word.load(std::memory_order_seq_cst) >> 2 == Low(ticket - slot_count_)) {
     FutexWait(room_rounds_, round);
   }

@@ -331,8 +331,8 @@ bool CacheShard::Evict(Effort effort, CacheEntry** doomed) {
   return usage() <= capacity;
 }
 
-// Evicts, and asks readers to leave if what waits for them is in the way. Repeats this as long as
-// it was within the capacity when it evicted and other threads have exceeded it since.
+// Evicts, and asks whether readers have left if what waits for them is in the way. Repeats this as
+// long as it was within the capacity when it evicted and other threads have exceeded it since.
 bool CacheShard::MakeRoom(Effort effort, bool must) {
   for (;;) {
     CacheEntry* doomed = nullptr;

@@ -58,6 +58,7 @@ class TimestampAddingIterator final : public InternalIterator {
                              : ExtractTrailer(target));
     return target_;
   }
+  // Shows the source's entry, with the oldest timestamp between user key and trailer.
   void Publish() {
     valid_ = source_->Valid();
     if (!valid_) return;

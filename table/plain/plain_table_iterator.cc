@@ -23,6 +23,7 @@ PlainTableIterator::PlainTableIterator(const PlainTableReader* table, const Read
                                        const TableIterOptions& iter)
     : table_(table),
       options_(options),
+      activity_(iter.for_compaction ? Env::IOActivity::kCompaction : Env::IOActivity::kDBIterator),
       bytes_visited_(iter.bytes_visited),
       read_bytes_max_(std::max(options.readahead_size,
                                iter.for_compaction ? kCompactionReadBytes : kReadBytesMax)),
@@ -44,7 +45,7 @@ Status PlainTableIterator::Fetch(size_t span, Direction direction, Slice* rows) 
   const uint64_t end = index.end(span);
   const size_t n = static_cast<size_t>(end - begin);
   if (!table_->parts().mapped.empty()) {
-    return table_->ReadRows(options_, begin, end, &window_, rows);
+    return table_->ReadRows(options_, activity_, begin, end, &window_, rows);
   }
   if (begin < window_begin_ || end > window_end_) {
     uint64_t read_begin = begin;
@@ -61,7 +62,8 @@ Status PlainTableIterator::Fetch(size_t span, Direction direction, Slice* rows) 
     // The buffer is about to be overwritten: after an error it holds no span.
     window_begin_ = window_end_ = 0;
     Slice bytes;
-    VARVE_RETURN_IF_ERROR(table_->ReadRows(options_, read_begin, read_end, &window_, &bytes));
+    VARVE_RETURN_IF_ERROR(
+        table_->ReadRows(options_, activity_, read_begin, read_end, &window_, &bytes));
     // A file system may answer with memory of its own.
     if (bytes.data() != window_.data()) window_.assign(bytes.data(), bytes.size());
     window_begin_ = read_begin;

@@ -20,8 +20,8 @@ namespace varve {
 // Thread safety: none.
 class PlainTableIterator final : public InternalIterator {
  public:
-  // `table`, `options` and iter.bytes_visited must outlive the iterator; of `iter` nothing else is
-  // used. Keys and targets of seeks are internal keys.
+  // `table`, `options` and iter.bytes_visited must outlive the iterator; of `iter` only that and
+  // for_compaction are used. Keys and targets of seeks are internal keys.
   PlainTableIterator(const PlainTableReader* table, const ReadOptions& options,
                      const TableIterOptions& iter);
 
@@ -62,6 +62,7 @@ class PlainTableIterator final : public InternalIterator {
 
   const PlainTableReader* const table_;
   const ReadOptions& options_;
+  const Env::IOActivity activity_;  // what reads count as unless the options name one
   // Gets the bytes of the spans that the walk decodes; may be null.
   uint64_t* const bytes_visited_;
   // Size of the next read of a file that is not mapped. Doubles at each read, up to the limit.

@@ -54,8 +54,9 @@ Status PlainTableReader::Malformed(const char* problem, uint64_t offset) const {
 
 // Spans of a table that is not mapped are never cached, so a caller that may use the cache alone
 // gets Incomplete.
-Status PlainTableReader::ReadRows(const ReadOptions& options, uint64_t begin, uint64_t end,
-                                  std::string* buffer, Slice* rows) const {
+Status PlainTableReader::ReadRows(const ReadOptions& options, Env::IOActivity activity,
+                                  uint64_t begin, uint64_t end, std::string* buffer,
+                                  Slice* rows) const {
   VARVE_ASSERT(begin <= end && end <= parts_->data_end);
   const size_t n = static_cast<size_t>(end - begin);
   if (!parts_->mapped.empty()) {
@@ -65,7 +66,7 @@ Status PlainTableReader::ReadRows(const ReadOptions& options, uint64_t begin, ui
   if (options.read_tier == kBlockCacheTier) {
     return Status::Incomplete("PlainTable is read from the file, not from a cache", parts_->name);
   }
-  IOOptions io = ReadingOptions(options, Env::IOActivity::kGet);
+  IOOptions io = ReadingOptions(options, activity);
   if (options.deadline.count() != 0) {
     VARVE_RETURN_IF_ERROR(parts_->file->LimitTime(options.deadline, &io));
   }
@@ -164,7 +165,8 @@ Status PlainTableReader::Search(const ReadOptions& options, PointLookup* lookup,
   for (size_t i = index.Find(*parts_->icmp, lookup->internal_key()); i < index.size() && !over;
        i++) {
     Slice rows;
-    VARVE_RETURN_IF_ERROR(ReadRows(options, index.begin(i), index.end(i), &buffer, &rows));
+    VARVE_RETURN_IF_ERROR(
+        ReadRows(options, Env::IOActivity::kGet, index.begin(i), index.end(i), &buffer, &rows));
     VARVE_RETURN_IF_ERROR(SearchSpan(rows, i, lookup, matched, &over));
   }
   return Status::OK();
@@ -245,7 +247,8 @@ Status PlainTableReader::Salvage(const TakeEntry& take, SalvageCount* count) con
   std::string key;
   for (size_t i = 0; i < index.size(); i++) {
     Slice rows;
-    Status s = ReadRows(ReadOptions(), index.begin(i), index.end(i), &buffer, &rows);
+    Status s = ReadRows(ReadOptions(), Env::IOActivity::kUnknown, index.begin(i), index.end(i),
+                        &buffer, &rows);
     PlainRowCursor row(parts_->form, rows, index.begin(i), index.shared_prefix(i));
     while (s.ok() && row.Next()) {
       key.assign(row.user_key().data(), row.user_key().size());

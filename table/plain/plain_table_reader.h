@@ -98,11 +98,12 @@ class PlainTableReader final : public TableReader {
 
   // Returns what opening has found out, for iterators.
   [[nodiscard]] const PlainTableParts& parts() const { return *parts_; }
-  // Sets *rows to the bytes from offset `begin` to `end`, in the mapping or in *buffer. Requires
-  // begin <= end <= data_end. Incomplete: the file is not mapped, and options.read_tier is
-  // kBlockCacheTier. TimedOut: options.deadline has passed. Otherwise the error of the read.
-  Status ReadRows(const ReadOptions& options, uint64_t begin, uint64_t end, std::string* buffer,
-                  Slice* rows) const;
+  // Sets *rows to the bytes from offset `begin` to `end`, in the mapping or in *buffer. A read
+  // counts as `activity` unless the options name one. Requires begin <= end <= data_end.
+  // Incomplete: the file is not mapped, and options.read_tier is kBlockCacheTier. TimedOut:
+  // options.deadline has passed. Otherwise the error of the read.
+  Status ReadRows(const ReadOptions& options, Env::IOActivity activity, uint64_t begin,
+                  uint64_t end, std::string* buffer, Slice* rows) const;
   // Returns the trailer that readers see.
   [[nodiscard]] uint64_t ShownTrailer(uint64_t stored) const {
     return parts_->override_seq == kMaxSequenceNumber

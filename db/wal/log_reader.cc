@@ -317,6 +317,7 @@ bool LogReader::Damage(uint64_t offset, uint64_t bytes, const std::string& reaso
   } else {
     ended_ = true;
     if (mode == WALRecoveryMode::kSkipAnyCorruptedRecords) {
+      // This mode counts each region by itself, and after a torn one nothing of this log follows.
       damage_.dropped_bytes += bytes;
     } else {
       // Writers that store records concurrently may be killed before the first is in its place:

@@ -219,7 +219,9 @@ void ProbeBatch::SearchIndexes() {
   keys_.truncate(left);
 }
 
-// Returns false if nothing is left to do for these keys.
+// Sets each key's position in the index, and prefetches its slot. Returns false if nothing is left
+// to do for these keys: the index cannot be read, or has two levels, under which they are looked up
+// here one by one, to the end.
 bool ProbeBatch::SearchIndex(Group* group, std::span<Key> keys) {
   const IndexReader& reader = *group->parts().index;
   if (reader.two_level()) {

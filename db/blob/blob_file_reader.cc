@@ -517,7 +517,7 @@ Status BlobFileReader::SkipHole(uint64_t offset, uint64_t most, Search* search, 
   return Status::OK();
 }
 
-// What is left, behind a hole, of a value that was cut may be records of another blob file, which
+// The rest of a value, behind the hole that cut it, may be records of another blob file, which
 // SkipHole has taken for records of this one. The last of them, at `offset`, is cut by the end of
 // the value, so its lengths reach over the beginning of this file's next record: only bytes within
 // them are searched. A damaged record of this file ends where the next one begins, so that none is

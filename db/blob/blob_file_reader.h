@@ -37,9 +37,9 @@ struct BlobFileOpenOptions {
   RateLimiter* rate_limiter = nullptr;
 };
 
-// How much of a blob file may be missing: its garbage, which are the records that no table refers
-// to, as a version counts it. Garbage may have been given back to the file system as holes, whose
-// bytes read as zeros (punch_holes_in_blob_files).
+// Bounds what may be missing in a blob file: its garbage, which are the records that no table
+// refers to, as a version counts it. Garbage may have been given back to the file system as holes,
+// whose bytes read as zeros (punch_holes_in_blob_files).
 struct HoleBudget {
   uint64_t count = 0;  // number of records
   uint64_t bytes = 0;  // bytes of these records

@@ -18,7 +18,7 @@
 
 namespace varve::wal {
 
-// What is durable. All zero: nothing is known.
+// Says what is durable. All zero: nothing is known.
 struct SyncedMark {
   uint64_t log = 0;             // Number of a log; every record of older ones is durable.
   uint64_t log_bytes = 0;       // Bytes of that log that are durable.

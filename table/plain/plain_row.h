@@ -37,7 +37,7 @@ inline constexpr char kPlainZeroTrailer = static_cast<char>(0xff);
 // Thread safety: none. Lifetime: the bytes must outlive it.
 class PlainRowCursor {
  public:
-  // What the first part of a key holds with kPrefix. The numbers are on disk.
+  // Says what a part of a key holds with kPrefix. The numbers are on disk.
   enum class KeyPart : uint8_t {
     kFull = 0,              // the whole key
     kPrefixOfPrevious = 1,  // how many bytes of the last full key are the prefix; a kSuffix follows

@@ -40,9 +40,9 @@ namespace active_work {
 // The head of the list; null in a thread without work.
 [[gnu::tls_model("initial-exec")]] inline constinit thread_local const ActiveWork* innermost =
     nullptr;
-// The user's function that the thread is in, as far as it has a name.
+// The name of the user's function that the thread is in (CallOut), for messages; null: unknown.
 [[gnu::tls_model("initial-exec")]] inline constinit thread_local const char* function = nullptr;
-// The DB mutex that the thread has taken last and still holds.
+// The DB mutex that the thread holds, the last one taken if there are several; null: none.
 [[gnu::tls_model("initial-exec")]] inline constinit thread_local const void* mutex = nullptr;
 
 }  // namespace active_work
@@ -51,17 +51,19 @@ namespace active_work {
 // safety: it belongs to the thread that makes it.
 class ActiveWork {
  public:
+  // The owner is the database's Lifecycle, unless the kind's comment names another object.
   enum Kind : uint32_t {
-    kCommit = 1,       // a write on its way, or writers that are kept out; of a CommitPath
-    kFlush = 2,        // the others: of a Lifecycle
+    kCommit = 1,       // a write on its way, or writers that are kept out; owner: the CommitPath
+    kFlush = 2,        // memtables are flushed
     kCompaction = 4,   // also a call that compacts, from its beginning to its end
     kRecovery = 8,     // recovery from an error
-    kOptions = 16,     // the OPTIONS file is written
+    kOptions = 16,     // the OPTIONS file is written; owner: the OptionsKeeper
     kBackground = 32,  // anything else that Close waits for
-    kCall = 64,        // a public call, which Close waits for as well
-    kManifest = 128,   // the MANIFEST is written; of a VersionSet
-    kLog = 256,        // the log is written or synced; of a CommitPath
-    kIngestion = 512,  // ingested tables on their way into the tree; of a Lifecycle
+    kCall = 64,        // a public call, which Close waits for, too; or a call of a backup engine,
+                       // whose owner is that engine's store with its mutex
+    kManifest = 128,   // the MANIFEST is written; owner: the VersionSet
+    kLog = 256,        // the log is written or synced; owner: the CommitPath
+    kIngestion = 512,  // ingested tables are on their way into the tree
   };
   // All kinds but the work on the log, and ingestions.
   static constexpr uint32_t kAny = 255;
@@ -139,14 +141,15 @@ class CallOut {
   const char* const outer_;
 };
 
-// Returns the error of `call`, which must not wait for `what`.
+// Returns Busy for the function named `call`, which would wait for `what`, such as "a flush".
 inline Status HeldUp(const char* call, const char* what) {
   const char* const from = active_work::function == nullptr ? "a callback" : active_work::function;
   return Status::Busy(call, std::string("called in ") + from + ", it would wait for " + what +
                                 " which that holds up; call it from another thread");
 }
 
-// OK, or why the call must not wait for work of these kinds.
+// Returns OK if the function named `call` may wait for the owner's work of these kinds (a sum of
+// ActiveWork::Kind), and Busy if this thread itself is inside such work.
 inline Status RefuseHeldUp(const char* call, uint32_t kinds, const void* owner) {
   if (active_work::innermost == nullptr) [[likely]]
     return Status::OK();

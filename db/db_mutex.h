@@ -31,8 +31,8 @@ class DbMutex final : public Mutex {
  public:
   DbMutex() : Mutex(lock_ranks::kDbMutex) {}
 
-  // Taking it is timed from here on, where threads or the statistics, which may be null and outlive
-  // it, ask for that.
+  // From now on also adds the time of waits for the mutex to `statistics`, if their level asks for
+  // it; null: no statistics. They must outlive the mutex. PerfContext counts waits in any case.
   void CountWaits(Statistics* statistics) {
     statistics_.store(statistics, std::memory_order_relaxed);
   }
@@ -61,11 +61,11 @@ class DbMutex final : public Mutex {
   // Takes the mutex and records how long that took.
   void LockTimed() VARVE_NO_THREAD_SAFETY_ANALYSIS;
 
-  // Gets the waiting time; null: nobody asked for it. Relaxed, as it is set once at the opening.
+  // Set by CountWaits. Relaxed, as it is set once at the opening.
   std::atomic<Statistics*> statistics_{nullptr};
 };
 
-// Tells the analysis that a lambda runs in its maker's hold, which is not checked.
+// Tells the analysis, without a check, that a lambda runs while its caller holds the DB mutex.
 inline void AssumeDbMutexHeld() VARVE_ASSERT_CAPABILITY(kDbMutex) {}
 
 // Holds the DB mutex while it lives; Unlock() gives it back early.

@@ -2,7 +2,9 @@
 #pragma once
 
 // Manages the named positions of change streams while a database is open: which logs stay for them,
-// and when one has to lose its logs.
+// and when one has to lose its logs. A change stream gives a program the writes of the logs in
+// their order; its position, stored in the MANIFEST under a name, is where it goes on after the
+// program or the database was restarted.
 
 #include <cstdint>
 #include <map>
@@ -18,8 +20,9 @@
 
 namespace varve {
 
-// A position here may be ahead of the MANIFEST's, never behind it, and logs stay for the
-// MANIFEST's: so a stream can continue from whatever state a crash restores.
+// A position here may be ahead of the one that the MANIFEST has under its name, and never behind
+// it. Logs stay from the MANIFEST's on, so a stream can continue from whatever state a crash
+// restores. An expired position has lost its logs: its stream cannot go on.
 //
 // Thread safety: any thread. `now` is in seconds since 1970; 0: unknown, so nothing expires by
 // time. The LogSet must outlive this object.

@@ -24,7 +24,8 @@ class TableSpace;
 struct TableFacts;
 
 // Thread safety: the setters, and the functions that lock or open directories, are for the opening,
-// a promotion and the closing, one thread at a time. Any thread may call the rest.
+// the closing, and a promotion (a secondary becomes the writer), one thread at a time. Any thread
+// may call the rest. Nothing is guarded by the DB mutex.
 class DbContext {
  public:
   struct Identity {
@@ -52,7 +53,7 @@ class DbContext {
   bool read_only() const { return read_only_.load(std::memory_order_acquire); }
   // True if another process writes the database.
   bool follows() const { return follows_.load(std::memory_order_acquire); }
-  // Makes this process the writer, as the last step of taking over from that process.
+  // Makes this process the writer, as the last step of a promotion.
   void BecomeWriter() {
     follows_.store(false, std::memory_order_release);
     read_only_.store(false, std::memory_order_release);
@@ -83,7 +84,8 @@ class DbContext {
   Logger* info_log() const { return info_log_.get(); }
   const std::shared_ptr<Logger>& shared_info_log() const { return info_log_; }
   void set_info_log(std::shared_ptr<Logger> log) { info_log_ = std::move(log); }
-  // Returns what counts and limits the space of tables; null: nothing does.
+  // Returns the SstFileManager of the options, which counts and limits the space of tables; null:
+  // there is none.
   TableSpace* table_space() const { return table_space_; }
   // Serve the space limit, if there is one, and do not throw. NoteTable reports a table that is in
   // force; CheckSpace returns SpaceLimit if there is no room for more.

@@ -27,18 +27,21 @@ namespace varve {
 // opening sets each pointer once.
 struct DbState {
   std::unique_ptr<CommitPath> commit;
-  std::unique_ptr<wal::SyncedMarks> marks;  // must outlive the logs and the version set
+  // Stores how much of the logs and of the MANIFEST is durable, for the next opening. Must outlive
+  // the logs and the version set.
+  std::unique_ptr<wal::SyncedMarks> marks;
 
   DbMutex mu;
   WorkSignal work{&mu};
   std::unique_ptr<VersionSet> versions;
   ColumnFamilySet families;
   LiveSnapshots snapshots;
-  BlobHoles blob_holes;
+  BlobHoles blob_holes;  // garbage in blob files that may be given back to the file system
   PreparedTransactions prepared;
   IngestWindows ingest_windows{&work};
-  // The first sequence number whose family can be named if no log has it: before that this process
-  // wrote nothing. Guarded by mu.
+  // For change streams, which name the families of writes that no log has. They can do so from this
+  // sequence number on; smaller ones are of earlier openings or came with imported tables. Guarded
+  // by mu.
   SequenceNumber families_known_from = 0;
   std::unique_ptr<LogSet> logs;
   ChangePositions positions;  // holds logs, so it is destroyed before them

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Holds the current values of all options, as users gave them or changed them since.
+// Holds the DBOptions of an open database, as users gave them or changed them since. The options of
+// a column family are in ColumnFamily.
 
 #include <memory>
 #include <utility>

@@ -41,7 +41,8 @@ class ErrorHandler {
   // Does what Report does, and returns the error with its severity.
   [[nodiscard]] Status Reported(const Status& error, BackgroundErrorReason reason)
       VARVE_REQUIRES(kDbMutex);
-  // Called when tables were deleted: if the error is a lack of space, makes the next attempt due.
+  // Called when tables were deleted: if the error is a lack of space, makes the next attempt to
+  // recover due at once.
   void HurryRecovery() VARVE_REQUIRES(kDbMutex);
   // Shows the family's current state to new readers. The change that led to this is in force
   // whatever this returns: a failure for lack of memory is reported, and recovery tries again.
@@ -63,8 +64,8 @@ class ErrorHandler {
   // mutex before it returns the reason.
   bool refuses_writes() const { return refuses_writes_.load(std::memory_order_relaxed); }
 
-  // Returns the sequence numbers that memtables omit since the last recovery; each memtable shares
-  // them. Not null.
+  // Returns the sequence numbers of batches that failed half way into the memtables since the last
+  // recovery. Memtables, which share the list, omit them for readers and flushes. Not null.
   const std::shared_ptr<InvalidatedSequences>& invalidated() const VARVE_REQUIRES(kDbMutex) {
     return invalidated_;
   }

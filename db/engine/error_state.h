@@ -32,8 +32,8 @@ class ErrorState {
   // `most_retries` is the maximum number of automatic attempts for an error.
   explicit ErrorState(uint64_t most_retries = UINT64_MAX) : most_retries_(most_retries) {}
 
-  // Judges an error met by `reason` and moves to the resulting state. Returns the error of that
-  // state, which may be an earlier one; OK if the state is none.
+  // Judges an error that this kind of work has met, and moves to the resulting state. Returns its
+  // error, which may be an earlier one; OK if the state is none.
   Status Report(const Status& error, BackgroundErrorReason reason) VARVE_REQUIRES(kDbMutex);
   // Lifts soft and hard states. Returns false if the state is fatal.
   bool Lift() VARVE_REQUIRES(kDbMutex);

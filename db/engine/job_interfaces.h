@@ -32,8 +32,9 @@ class MemTableFlusher {
   // Releases the mutex while it begins a new log. An error that it returns was already reported to
   // the error handler.
   virtual Status SwitchFullMemTables() VARVE_REQUIRES(kDbMutex) = 0;
-  // Requests flushes of families that stop writes with memtables not requested yet (they wait to be
-  // merged with more, which will not come), and hands the requests to threads.
+  // Requests a flush of each family whose number of memtables stops writes, unless one is requested
+  // or running: its memtables may be waiting to be merged with more
+  // (min_write_buffer_number_to_merge), which will not come. Hands the requests to threads.
   virtual void FlushStopped() VARVE_REQUIRES(kDbMutex) = 0;
 };
 
@@ -56,7 +57,8 @@ class CompactionScheduler {
  public:
   virtual ~CompactionScheduler() = default;
 
-  // Queues the family if its shape asks for work, and hands queued ones to background threads.
+  // Queues the family if its tree needs a compaction, and hands queued ones to background threads.
+  // ScheduleAll does so for all families.
   virtual void Schedule(ColumnFamily* family) VARVE_REQUIRES(kDbMutex) = 0;
   virtual void ScheduleAll() VARVE_REQUIRES(kDbMutex) = 0;
   // True if a compaction runs or waits.

@@ -2,8 +2,8 @@
 #pragma once
 
 // Manages the archive of a database: obsolete logs, in a directory below that of its logs, for
-// programs that read what was written (WAL_ttl_seconds, WAL_size_limit_MB). An opening needs
-// nothing of it.
+// programs that read what was written (WAL_ttl_seconds, WAL_size_limit_MB). The database itself
+// never replays an archived log.
 
 #include <atomic>
 #include <cstdint>

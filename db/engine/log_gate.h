@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// LockWAL: keeps writers out of the log for as long as a user likes. Also notes if there are writes
-// that are in no log.
+// Implements DB::LockWAL, which keeps writers out of the log for as long as a user likes. Also
+// notes if there were writes that are in no log (WriteOptions::disableWAL).
 
 #include <atomic>
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// max_successive_merges: if a key has this many merge operands in a row, the next one is written
-// into the memtable as their merged value.
+// Implements ColumnFamilyOptions::max_successive_merges: if a key has this many merge operands in a
+// row, the next one is written into the memtable as their merged value. The log has the operand all
+// the same, and its replay gives the same result.
 
 #include <string>
 
@@ -12,7 +13,7 @@
 namespace varve {
 
 // Resolves families for one write that is in the commit path, during which families are neither
-// created nor dropped. The log has the operand; its replay gives the same result.
+// created nor dropped, and merges its operands where the option asks for that.
 //
 // Thread safety: none. Lifetime: the state must outlive it.
 class FoldingResolver : public MemTableResolver {
@@ -35,7 +36,7 @@ class FoldingResolver : public MemTableResolver {
  private:
   // Returns null for an unknown family.
   ColumnFamily* FamilyOf(uint32_t id);
-  // True if all earlier writes are inserted, or soon will be.
+  // Returns true once all earlier writes are in the memtables; waits for them, but only briefly.
   [[nodiscard]] bool AllBeforeAreIn() const;
 
   DbState& state_;

@@ -26,17 +26,18 @@ namespace varve {
 struct PreparedTransaction {
   // The members up to since_micros are constant once the object is made.
   std::string name;
-  WriteBatch updates;              // has no marks
+  WriteBatch updates;              // without the markers of two-phase commit
   std::vector<uint32_t> families;  // families of the updates, ascending
   uint64_t since_micros = 0;       // time when it was prepared, or found by an opening
 
   // The members below belong to the registry, and are guarded by its mutex.
   enum class State : uint8_t { kPlanned, kUndecided, kCommitted, kRolledBack };
   State state = State::kPlanned;
-  bool claimed = true;        // a transaction has it
+  bool claimed = true;        // a Transaction object has it
   uint64_t log = 0;           // log with its record
   uint64_t decision_log = 0;  // log with the decision
   bool durable = false;       // the decision is durable
+  // The transaction's place in the registry's list.
   std::list<PreparedTransaction>::iterator self;
 };
 
@@ -76,8 +77,8 @@ class PreparedTransactions final : public LogHolder {
   // Removes a transaction whose prepare record could not be logged.
   void Forget(PreparedTransaction* txn) noexcept;
   // Change the state to undecided, and to committed or rolled back. Called by the write of the
-  // record, before its slot completes: no log is switched meanwhile. `log` has the record. These do
-  // not fail.
+  // record while it is in the commit path, so that no log is switched meanwhile. `log` has the
+  // record. These do not fail.
   void NotePrepared(PreparedTransaction* txn, uint64_t log) noexcept;
   void NoteDecided(const TwoPhaseStep& step, uint64_t log) noexcept;
 

@@ -25,6 +25,7 @@ namespace varve {
 
 // Totals of all writers since the opening, or the last ResetStats.
 struct StallTotals {
+  // Numbers of writes that had to wait.
   uint64_t delayed_writes = 0;
   uint64_t stopped_writes = 0;
   uint64_t memory_stalls = 0;  // writes that waited for the write-buffer manager
@@ -42,8 +43,9 @@ class StallControl {
   StallControl(const StallControl&) = delete;
   StallControl& operator=(const StallControl&) = delete;
 
-  // Judges every family's stall rules anew, and how near the nearest stall is. Tell notifies
-  // listeners and the LOG. Does not throw.
+  // Judges every family's stall rules anew, and how near the nearest stall is. Must be called
+  // whenever the shape of a tree or the number of memtables has changed; Tell, as soon as the mutex
+  // may be released, then notifies listeners and the LOG. Does not throw.
   void Update() VARVE_REQUIRES(kDbMutex);
   // Reports the changes in order, and releases the mutex for that. Listeners may write, so the
   // caller must not keep writers out. If there are several callers, one reports for all. Does not
@@ -56,8 +58,8 @@ class StallControl {
   bool delayed() const VARVE_REQUIRES(kDbMutex) { return delayed_families_ > 0; }
   // Returns the reason of the worst current condition; empty if there is none.
   const std::string& reason() const VARVE_REQUIRES(kDbMutex) { return reason_; }
-  // Returns the same as text for users, with the duration so far, and the error that keeps
-  // compactions from ending it.
+  // Returns reason() as text for users, with the duration so far, and the error that keeps
+  // compactions from ending the stall; empty if there is no stall.
   std::string Describe() const VARVE_REQUIRES(kDbMutex);
 
   // Returns how near the closest family is to being delayed, or stopped if no rule delays, in
@@ -101,7 +103,7 @@ class StallControl {
   void Calm() VARVE_REQUIRES(kDbMutex);
 
  private:
-  // Results of one pass over all families, and what listeners are to be told of it.
+  // The results of one pass over all families, and the changes that listeners are to be told.
   struct Judged;
   struct News;
 
@@ -139,7 +141,7 @@ class StallControl {
   bool compactions_hurry_ VARVE_GUARDED_BY(kDbMutex) = false;
   std::string reason_ VARVE_GUARDED_BY(kDbMutex);
   uint64_t since_ VARVE_GUARDED_BY(kDbMutex) = 0;  // start of this stall; 0: there is none
-  // Pending compaction bytes of the delayed family with the most.
+  // Pending compaction bytes (LevelShape) of the delayed family with the most, as judged last.
   uint64_t last_debt_bytes_ VARVE_GUARDED_BY(kDbMutex) = 0;
 
   // Where writers sleep while writes are stopped.

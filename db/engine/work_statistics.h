@@ -14,7 +14,8 @@
 
 namespace varve {
 
-// The figures of the whole database at one moment, for the texts about it.
+// The figures of the whole database at one moment, from which the properties and the LOG compute
+// those of an interval.
 struct DatabaseReading {
   uint64_t micros = 0;  // Monotonic time of the reading; 0: it was never taken.
   CommitTotals writes;
@@ -45,7 +46,7 @@ class WorkStatistics {
   // The reading at which cumulative figures begin: that of the last ResetStats.
   const DatabaseReading& base() const VARVE_REQUIRES(kDbMutex) { return base_; }
   void set_base(const DatabaseReading& reading) VARVE_REQUIRES(kDbMutex) { base_ = reading; }
-  // The reading of the last text, at which the next one's interval begins.
+  // The reading of the last such text, at which the next one's interval begins.
   const DatabaseReading& reported() const VARVE_REQUIRES(kDbMutex) { return reported_; }
   void set_reported(const DatabaseReading& reading) VARVE_REQUIRES(kDbMutex) {
     reported_ = reading;

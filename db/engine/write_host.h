@@ -37,7 +37,7 @@ class WriteHost final : public CommitHost {
   Status OnInsertError(const Status& status, SequenceNumber first, SequenceNumber last) override;
 
  private:
-  // True if a family has been dropped since the request was checked.
+  // True if a family has been dropped since the request was checked (ColumnFamilySet::removals).
   bool MissesRemoval(const WriteRequest& request) const {
     const uint64_t checked = request.checked_removals();
     return checked != WriteRequest::kUnchecked && checked != state_.families.removals();

@@ -29,9 +29,10 @@ namespace varve {
 
 namespace {
 
-// Number of invalidated ranges, each of one batch. A writer whose insertion fails returns only when
-// writes are refused, so there is one per writing thread, and each may have begun another before.
-// With more threads, as unordered writes allow, an excess counts as damage (OnInsertError).
+// Maximum number of invalidated ranges, each of one batch. A write whose insertion fails returns
+// only when writes are refused, so a thread adds one until the recovery. At most kSlots threads
+// write at a time; the factor leaves a margin. With more threads, as unordered writes allow, an
+// excess counts as damage (WriteHost::OnInsertError).
 constexpr size_t kMostInvalidated = 2 * CommitRing::kSlots;
 
 }  // namespace

@@ -47,6 +47,7 @@ void Lifecycle::BeginClosing() {
   // The flag serves calls that look at it without a lock, the gate those that Close has to wait
   // for. A call that got through the gate before is waited for.
   closed_.store(true, std::memory_order_release);
+  // VARVE_CANARY plants a bug in builds that test the tests; in all others it is false.
   if (!VARVE_CANARY(kCallsBesideClose)) calls_.Shut();
 }
 

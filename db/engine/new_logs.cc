@@ -28,9 +28,10 @@ namespace varve {
 
 namespace {
 
-// True if the log is to be mapped. A mapped log cannot hold records back, and does not pace
-// write-back. A process killed while it stores several records at once may omit one and write later
-// ones: only point-in-time recovery treats that as the end.
+// True if the log is to be mapped. A mapped log stores each record as it is, at once, in space that
+// was allocated before: so it cannot hold records back, pace write-back, compress, or reuse a file.
+// A process killed while it stores several records at once may omit one and write later ones: only
+// point-in-time recovery treats that as the end.
 bool WantsMapping(const DBOptions& options) {
   return !options.manual_wal_flush && options.allow_fallocate && options.wal_bytes_per_sync == 0 &&
          options.wal_compression == kNoCompression && options.recycle_log_file_num == 0 &&

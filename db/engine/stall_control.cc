@@ -42,20 +42,21 @@ StallInput StallInputOf(const ColumnFamily& family) VARVE_REQUIRES(kDbMutex) {
 
 // Results of one pass over the families.
 struct StallControl::Judged {
-  uint64_t debt = 0;  // the largest debt of the delayed families
-  bool near_stop = false;
+  uint64_t debt = 0;       // most pending compaction bytes of a delayed family
+  bool near_stop = false;  // some delayed family will soon stop writes
+  // The highest urgency that any family gives to this kind of work.
   Urgency flushes = Urgency::kCalm;
   Urgency compactions = Urgency::kCalm;
-  int proximity = 0;
+  int proximity = 0;  // see StallControl::proximity
   std::vector<WriteStallInfo> changes;
 };
 
 // Holds the changes of one judgement, for Tell.
 struct StallControl::News {
-  bool stalled = false;
+  bool stalled = false;  // false: the stall is over
   std::string reason;
-  uint64_t rate = 0;
-  uint64_t lasted = 0;
+  uint64_t rate = 0;    // of delayed writes, in bytes per second
+  uint64_t lasted = 0;  // microseconds since the stall began; 0 at its beginning
   std::vector<WriteStallInfo> changes;
 };
 

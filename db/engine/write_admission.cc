@@ -144,6 +144,7 @@ Status WriteAdmission::SwitchFullMemTables(const WriteOptions& options) {
 // Returns the error of a write in a callback: it cannot wait for something that ends with the work
 // that it was called from.
 Status WriteAdmission::CalledBack() const {
+  // VARVE_CANARY plants a bug in builds that test the tests; in all others it is false.
   if (VARVE_CANARY(kWaitInCallback)) return Status::OK();
   return RefuseHeldUp("write", ActiveWork::kFlush | ActiveWork::kCompaction, &lifecycle_);
 }

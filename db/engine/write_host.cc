@@ -174,6 +174,7 @@ Status WriteHost::OnInsertError(const Status& status, SequenceNumber first, Sequ
   DbLock lock(&state_.mu);
   const bool noted = errors_.invalidated()->Add(first, last);
   for (const auto& [id, family] : state_.families.all()) {
+    // VARVE_CANARY plants a bug in builds that test the tests; in all others it is false.
     if (!VARVE_CANARY(kKeepHalfInsertion)) family->mem()->LeaveOut(errors_.invalidated());
   }
   return errors_.Reported(

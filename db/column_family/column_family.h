@@ -49,6 +49,8 @@ class ReadGuard {
 
  private:
   ColumnFamily* const family_;
+  // True if the super-version is one of KeepPast's or the newest, with a reference of its own;
+  // false if it was borrowed from the thread's slot.
   const bool of_past_;
   SuperVersion* const super_version_;
 };
@@ -224,6 +226,7 @@ class ColumnFamily final : public SuperVersionSource,
   // Returns the super-version that shows the snapshot, or the newest one if `snapshot` is null.
   // Adds a reference, which the caller releases with Unref.
   SuperVersion* AcquireAt(const Snapshot* snapshot);
+  // Returns true if super-versions are kept for snapshots (KeepPast).
   bool keeps_past() const { return keeps_past_.load(std::memory_order_acquire); }
   // Keeps the current super-version, which is about to be replaced, for the existing snapshots, and
   // releases kept ones that none of `snapshots`, which ascend, needs. Used by secondaries, since
@@ -259,7 +262,7 @@ class ColumnFamily final : public SuperVersionSource,
   // Number of running flushes. Each has picked different memtables; their tables are installed in
   // order.
   int flushes_running VARVE_GUARDED_BY(kDbMutex) = 0;
-  bool compaction_queued VARVE_GUARDED_BY(kDbMutex) = false;
+  bool compaction_queued VARVE_GUARDED_BY(kDbMutex) = false;  // in the queue of CompactionWork
   std::vector<const CompactionPlan*> running_compactions VARVE_GUARDED_BY(kDbMutex);
   WriteStallCondition stall_condition VARVE_GUARDED_BY(kDbMutex) = WriteStallCondition::kNormal;
   WriteStallCause stall_cause VARVE_GUARDED_BY(kDbMutex) = WriteStallCause::kNone;
@@ -299,6 +302,7 @@ class ColumnFamily final : public SuperVersionSource,
   void Activate(std::shared_ptr<MemTable>* mem);
   std::shared_ptr<MemTable> MakeMemTable(const MemTableOptions& mem_options,
                                          SequenceNumber earliest_seq);
+  // Adds the memtable, of which readers may still have references, to released_.
   void AddReleased(const std::shared_ptr<MemTable>& mem) VARVE_REQUIRES(kDbMutex);
 
   // These four change under the commit path and the DB mutex.
@@ -350,7 +354,7 @@ class ColumnFamilyHandleImpl final : public ColumnFamilyHandle {
 
  private:
   const std::shared_ptr<ColumnFamily> family_;
-  // the family's; stored here so that look-ups touch one cache line less
+  // The family's; stored here so that look-ups touch one cache line less.
   const Mutex* const db_mutex_;
   const bool counted_;
 };

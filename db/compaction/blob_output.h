@@ -2,7 +2,8 @@
 #pragma once
 
 // Keeps large values out of the tables that a flush or a compaction writes: it puts them into blob
-// files, and writes values of old blob files anew.
+// files. It also writes the values of victims anew: old blob files that are to become garbage as a
+// whole, so that they can be deleted.
 //
 //      entry from the merge          what the table gets           blob files
 //      key, value < min_blob_size    the same                      -
@@ -78,7 +79,7 @@ struct BlobOutputOptions {
   uint32_t column_family_id = 0;
   Statistics* statistics = nullptr;
   bool separates = false;  // large values leave the table
-  // Tells the files whose values are written anew, if `present` has them; null: none.
+  // Returns true for the victims; their values are written anew if `present` has them. Null: none.
   std::function<bool(uint64_t blob_file)> relocates;
   const BlobFiles* present = nullptr;  // borrowed; needed for `relocates` only
   BlobFetcher fetch;                   // used for references only
@@ -144,6 +145,8 @@ class BlobOutput {
   BlobTally kept_;
   // References of the table that is being filled.
   BlobTally of_table_;
+  // Hold what the last Take has made: a key with another type, an encoded reference, a value that
+  // was read.
   std::string key_;
   std::string reference_;
   PinnableSlice fetched_;

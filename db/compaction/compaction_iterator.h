@@ -113,8 +113,8 @@ struct CompactionCounts {
   uint64_t merged = 0;  // operands merged into a newer one
   uint64_t failed_merges = 0;
   uint64_t single_delete_mismatches = 0;
-  // True if entries were skipped without being counted: because a filter asked for it
-  // (kRemoveAndSkipUntil), or because a range tombstone covers them.
+  // True if entries were passed without being counted: because a filter asked for it
+  // (kRemoveAndSkipUntil), or because a range tombstone covers them (covered_before_jump).
   bool skipped = false;
   bool jumped = false;
 
@@ -251,7 +251,9 @@ class CompactionIterator {
   void NoteFailedMerge(const Status& s);
   // Returns the error with the table of the entry of the current key that it is about.
   [[nodiscard]] Status NameTable(const Status& s) const;
+  // Collects the operands of the stripe down to `covered`, and sets *next to the entry behind them.
   Step CollectOperands(size_t stripe, SequenceNumber covered, DropRules::Follower* next);
+  // Returns what these operands apply to, if that is known.
   MergeCollector::Base BaseOf(const DropRules::Follower& next, size_t stripe,
                               SequenceNumber covered);
   // Makes the next entry that was made from operands the current one. Returns false if there is
@@ -260,6 +262,7 @@ class CompactionIterator {
   // Makes the value that stays beneath a SingleDelete the current entry, without its bytes. Returns
   // false if there is none.
   bool EmitEmptied();
+  // Ask the filter about one operand, and remove it unless a conflict check may need it.
   Step FilterOperand();
   Step RemoveOperand();
   // True if a reader may ask if a key was changed (DropRules::Options::conflict_check_floor).
@@ -275,8 +278,12 @@ class CompactionIterator {
   bool FetchBlob(const Slice& user_key, const Slice& encoded_reference);
   // Merges the collected operands, and their base if it is known. Returns false as FetchBlob does.
   bool MergeCollected(const DropRules::Follower& next, size_t stripe, SequenceNumber covered);
+  // Asks the filter about the current entry, the newest of its key, and does what it decides.
   Step AskFilter(SequenceNumber sequence, ValueType type, size_t stripe);
+  // Fails because of a decision that the filter must not make here.
   Step Refuse(CompactionFilter::Decision decision);
+  // Call the user's filter: in general, for a plain value, for one in a blob file, for an entity.
+  // An exception of the filter fails the walk.
   template <typename Call>
   CompactionFilter::Decision CallFilter(const Call& call);
   CompactionFilter::Decision FilterValue(CompactionFilter::ValueType type, const Slice& value);
@@ -287,11 +294,15 @@ class CompactionIterator {
   // Puts an entity of the filter's columns in the place of the value. Returns false if the
   // compaction has failed.
   bool TakeFilterColumns(SequenceNumber sequence);
+  // Replaces the current entry by a deletion of type `marker`, if that has anything to delete.
   Step RemoveByFilter(SequenceNumber sequence, ValueType marker, size_t stripe);
+  // True if skip_until_, which the filter has set, lies behind the current key.
   bool MaySkip() const;
   // Leaves the entries before skip_until_. Returns kStop if the compaction was cancelled.
   Step SkipUntil();
+  // True if an entry of the current key may lie deeper than the output, or in its history.
   bool MayExistDeeper();
+  // Fails, and returns true, if the job was cancelled.
   bool Cancelled();
   // Sets the sequence number and type of key_, with which the current entry comes out.
   void SetTrailer(SequenceNumber sequence, ValueType type);

@@ -45,8 +45,8 @@ class DropRules {
     // True: no level beneath the output holds any key of the inputs.
     bool bottommost = false;
     // Compaction keeps evidence of changes newer than this sequence number, so that transactions
-    // can validate; kMaxSequenceNumber: none is kept. One of the snapshots, or at least as new as
-    // the first.
+    // can validate; kMaxSequenceNumber: none is kept. Requires that it is one of the snapshots, or
+    // at least as new as the first.
     SequenceNumber conflict_check_floor = kMaxSequenceNumber;
   };
 

@@ -2,7 +2,8 @@
 #pragma once
 
 // Sets of input files that may legally be compacted together: spans of a level between clean cuts,
-// and clusters of L0 files.
+// which are borders between files with no user key on both sides; and clusters of L0, sets of files
+// that no other file of L0 overlaps.
 
 #include <cstddef>
 #include <vector>

@@ -2,9 +2,10 @@
 #pragma once
 
 // Leveled compaction (O'Neil et al., "The log-structured merge-tree", 1996, in LevelDB's form). In
-// this order: tables deleted wholly, levels above their size, surplus levels, tombstones by the
-// space they free, marked files, old files and those with entries that no snapshot needs any more,
-// tables for the sake of blob files.
+// this order: tables that range tombstones cover wholly, levels above their size, levels beneath
+// num_levels (surplus_levels.h), tables whose tombstones would free much space, marked files, old
+// files and those with entries that no snapshot needs any more, and tables that refer to blob files
+// with much garbage.
 
 #include <memory>
 #include <vector>

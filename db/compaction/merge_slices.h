@@ -74,7 +74,7 @@ struct SliceRules {
 struct MergeSlice {
   // Inputs by level; none if no part is wanted.
   std::vector<CompactionInputLevel> inputs;
-  // True if there is nothing to merge.
+  // True: nothing overlaps, so an edit may put the files into the output level as they are.
   bool moves = false;
   // True if it takes all files that the parts have.
   bool is_all = false;

@@ -71,9 +71,10 @@ class OutputWriter {
 
   // The open file; null between files.
   std::unique_ptr<TableOutput> output_;
-  // The range of tombstones of the open file, or of the next one, begins at lower_, or is open.
+  // Tombstones of the open file, or of the next one, are cut to begin at lower_ or behind; without
+  // has_lower_ they are not cut.
   bool has_lower_ = false;
-  std::string lower_;  // tombstones of the open (or next) file may begin here
+  std::string lower_;
   // Entries until the status of the file is looked at.
   uint32_t until_check_ = 0;
   // Finished files, with their properties, and sums over them.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Asks a user's partitioner about a compaction.
+// Asks the user's partitioner (sst_partitioner_factory), which says between which keys tables must
+// end, about one compaction.
 
 #include <memory>
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Describes one compaction as plain data: chosen by a picker, executed by CompactionJob.
+// Describes one compaction as plain data: chosen by a picker, executed by RunCompaction
+// (compaction_job.h).
 
 #include <cstdint>
 #include <memory>
@@ -31,8 +32,8 @@ struct OutputShape {
   uint64_t max_grandparent_overlap_bytes = UINT64_MAX;
   // A file with this many bytes ends where a grandparent does. 0: three quarters of the target.
   uint64_t border_file_bytes = 0;
-  // Files of the next level that overlap the inputs, or others with whose ends those of the outputs
-  // should coincide.
+  // Files of the level after the output's that overlap the inputs; or other files at whose ends
+  // outputs should end, too (OutputSplitter). Ascending.
   std::vector<FileRef> grandparents;
 };
 

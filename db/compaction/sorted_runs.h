@@ -33,7 +33,7 @@ struct SortedRun {
   int level = 0;
   size_t index = 0;  // in L0
   uint64_t bytes = 0;
-  uint64_t weighted = 0;  // tombstones count by the bytes that they will free
+  uint64_t weighted = 0;  // bytes by FileWeights: deletions count by the bytes that they will free
   bool busy = false;      // some file of it is being compacted
 };
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The input of a flush whose table stores no timestamps: all versions of a key have the oldest
-// timestamp, and are ordered by the time of writing, whatever their timestamps were.
+// The input of a flush whose table stores no timestamps: all versions of a key get the oldest
+// timestamp, and are ordered by their sequence numbers, whatever their timestamps were.
 
 #include <memory>
 

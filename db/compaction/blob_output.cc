@@ -215,6 +215,7 @@ Status BlobOutput::TakeReference(const Slice& user_key, Slice* key, Slice* value
       options_.present->Find(reference.file_number) != nullptr) {
     return Relocate(user_key, key, value);
   }
+  // VARVE_CANARY plants a bug in builds that test the tests; in all others it is false.
   if (!VARVE_CANARY(kForgetBlobReference) || !kept_.empty()) of_table_.Add(user_key, reference);
   kept_.Add(user_key, reference);
   if (options_.dropped != nullptr) options_.dropped->Keep(user_key, reference);

@@ -116,7 +116,7 @@ CompactionIterator::Step CompactionIterator::Fail(Status status) {
 void CompactionIterator::FindNext() {
   valid_ = false;
   while (input_.Valid()) {
-    GiveWay::Step();
+    GiveWay::Step();  // yields the processor now and then, if the job may be slow
     // Asking costs a clock or shared memory, so it is not done for each entry.
     if (until_poll_-- == 0) [[unlikely]] {
       until_poll_ = kEntriesPerPoll;
@@ -276,7 +276,7 @@ CompactionIterator::Step CompactionIterator::JudgeEntry(SequenceNumber sequence,
   // If older timestamps may be read too, a SingleDelete hides them as a Delete does. But under a
   // newer value it is not hidden as a Delete is: its own value may lie deeper, at an older
   // timestamp, and would reappear once a later SingleDelete is dropped together with the newer
-  // value.
+  // value. VARVE_CANARY plants a bug in builds that test the tests; in all others it is false.
   const bool single_delete =
       type == kTypeSingleDeletion &&
       (!KeepsHistory() || (rules_.BuriedByValue(stripe) && !VARVE_CANARY(kForgetBuriedDelete)));

@@ -51,8 +51,8 @@ namespace varve {
 
 namespace {
 
-// A jump is a seek in each input, which is worth it if a tombstone covers more than about one
-// block.
+// Number of entries under one range tombstone after which the inputs jump over the others. A jump
+// is a seek in each input, which is worth it if a tombstone covers more than about one block.
 constexpr uint32_t kCoveredBeforeJump = 64;
 
 // Entries, according to their properties, of the tables of one child of the merge: a table of L0 or
@@ -285,6 +285,8 @@ Status Job::MakeFilter(std::unique_ptr<CompactionFilter>* filter) const {
                               filter);
 }
 
+// Returns the creation time for the outputs: that of the table in which the inputs' oldest data
+// began, so that merges do not make data look younger (ttl).
 uint64_t Job::OldestAncestorTime() const {
   uint64_t oldest = 0;
   for (const CompactionInputFile& input : inputs_.files) {
@@ -312,6 +314,7 @@ uint64_t Job::OutputEpoch() const {
   for (const CompactionInputFile& input : inputs_.files) {
     const uint64_t epoch = input.file->epoch_number;
     if (epoch == kUnknownEpochNumber) continue;
+    // VARVE_CANARY plants a bug in builds that test the tests; in all others it is false.
     const bool older = VARVE_CANARY(kOldestEpochWrong) ? epoch > oldest : epoch < oldest;
     if (oldest == kUnknownEpochNumber || older) oldest = epoch;
   }

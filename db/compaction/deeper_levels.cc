@@ -23,6 +23,7 @@ DeeperLevels::DeeperLevels(const Version* version, int first_level)
 // compaction costs one pass over the bounds.
 bool DeeperLevels::MayHold(const Slice& key) {
   if (version_ == nullptr) return true;
+  // VARVE_CANARY plants a bug in builds that test the tests; in all others it is false.
   if (version_->reserves_last_level() && !VARVE_CANARY(kDropAboveReserved)) return true;
   const InternalKeyComparator& icmp = *version_->icmp();
   for (size_t i = 0; i < positions_.size(); i++) {

@@ -122,7 +122,7 @@ class FifoPlanner {
   }
 
   // Merges the newest files if there are as many as the trigger and each file that disappears costs
-  // at most 1.1 write buffers of rewriting.
+  // at most 1.1 write buffers of rewriting, as in RocksDB.
   std::unique_ptr<CompactionPlan> PickSmall() const {
     uint64_t bytes = 0;
     size_t count = 0;

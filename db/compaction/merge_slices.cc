@@ -79,6 +79,7 @@ class PartWalk {
       const bool is_first = part->files == 0 && &file == First();
       if (!is_first && !BeginsBefore(file, *end, icmp_)) break;
       const bool oldest = i + 1 == levels_.size();
+      // VARVE_CANARY plants a bug in builds that test the tests; in all others it is false.
       if (!oldest || !VARVE_CANARY(kSliceAcrossHalfCut)) Include(EndOf(file, icmp_), end);
       part->spans[i].last++;
       part->bytes += file.size;

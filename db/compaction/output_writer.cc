@@ -20,9 +20,9 @@ constexpr uint32_t kEntriesPerCheck = 1024;
 // Fewer entries are written faster than a thread is started.
 constexpr uint64_t kEntriesWorthAThread = 1024;
 
-// True if the work is not urgent: then one thread is enough, and a second one would delay other
-// work.
-bool NobodyNeedsIt() {
+// True if the job has a pace and is not in a hurry: then one thread is enough, and a second one
+// would delay other work.
+bool IsNotUrgent() {
   const WorkPace* const pace = GiveWay::CurrentPace();
   return pace != nullptr && pace->urgency() != Urgency::kHurry;
 }
@@ -38,7 +38,7 @@ OutputWriter::OutputWriter(OutputSplitter* splitter, const SurvivingTombstones* 
       blobs_(blobs) {}
 
 // Small jobs are done in this thread. A larger one goes on here, in portions, as long as it is not
-// urgent (NobodyNeedsIt). From then on, or without a pace from the beginning, a second thread
+// urgent (IsNotUrgent). From then on, or without a pace from the beginning, a second thread
 // builds tables while this one reads and merges, unless own_thread_ is false.
 Status OutputWriter::Run(CompactionIterator* iterator, const Slice* begin, const Slice* end,
                          const std::function<Status()>& check) {
@@ -47,7 +47,7 @@ Status OutputWriter::Run(CompactionIterator* iterator, const Slice* begin, const
   if (has_lower_) lower_ = begin->ToString();
   do {
     VARVE_RETURN_IF_ERROR(TakeEntries(iterator, own_thread_ ? kEntriesWorthAThread : UINT64_MAX));
-  } while (iterator->Valid() && NobodyNeedsIt());
+  } while (iterator->Valid() && IsNotUrgent());
   if (iterator->Valid()) VARVE_RETURN_IF_ERROR(TakeEntriesBeside(iterator));
   VARVE_RETURN_IF_ERROR(iterator->status());
   if (check != nullptr) VARVE_RETURN_IF_ERROR(check());

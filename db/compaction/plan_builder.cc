@@ -289,6 +289,7 @@ std::unique_ptr<CompactionPlan> PlanBuilder::FromRuns(PlanInputs inputs) const {
 }
 
 bool PlanBuilder::AreDisjoint(const CompactionPlan& plan) const {
+  // VARVE_CANARY plants a bug in builds that test the tests; in all others it is false.
   if (VARVE_CANARY(kMoveWithoutOverlapTest)) return true;
   std::vector<const FileMetaData*> files;
   for (const CompactionInputLevel& level : plan.inputs) {

@@ -187,6 +187,7 @@ bool TableOutput::SetBounds(NewFile* file) const {
 }
 
 Status TableOutput::CloseFile() {
+  // VARVE_CANARY plants a bug in builds that test the tests; in all others it is false.
   if (!VARVE_CANARY(kSkipTableSync)) VARVE_RETURN_IF_ERROR(file_->Sync(context_.use_fsync));
   const IOStatus closed = file_->Close();
   if (!VARVE_CANARY(kIgnoreCloseError)) VARVE_RETURN_IF_ERROR(closed);

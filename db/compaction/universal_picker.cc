@@ -50,16 +50,17 @@ bool Exceeds(uint64_t bytes, uint64_t of, double percent) {
 }
 
 // A window of a run is merged only if each of its bytes costs less than this many times what a byte
-// costs in a merge of all runs.
+// costs in a merge of all runs. The factor is RocksDB's.
 constexpr double kMostForWindow = 1.8;
 
 // A merge of as many target files as kSlicedFrom is sliced, and each slice takes at least
 // kFilesOfSlice of them, as each costs an edit and a few synchronisations of files.
 constexpr uint64_t kSlicedFrom = 8;
 constexpr uint64_t kFilesOfSlice = 4;
-// A file of this part of the target ends where one of the oldest run does. Newer runs have few keys
-// between two such guards; if each of them chose other guards, few would be shared. In the oldest
-// run itself small files would become more and more.
+// An output with this part of the target size ends at the next guard: a key where a file of the
+// oldest run ends. Newer runs have few keys between two guards; if each of them waited for a full
+// file, they would end at different guards, and share few clean cuts. In the oldest run itself
+// small files would become more and more, so there the part is larger.
 constexpr uint64_t kNewerShare = 16;
 constexpr uint64_t kOldestShare = 4;
 
@@ -500,9 +501,9 @@ class UniversalPlanner {
     if (replaces) output.max_grandparent_overlap_bytes = UINT64_MAX;
   }
 
-  // Returns the index in cf_paths for outputs of this size: the first path that is larger, if what
-  // it and the paths before it have left would take the next runs, which are about as large; else
-  // the last one.
+  // Returns the index in cf_paths for outputs of this size: that of the first path into which they
+  // fit, if its rest and the paths before it have room for the runs that come next, which are
+  // smaller by size_ratio; else that of the last path.
   uint32_t PathFor(uint64_t bytes) const {
     const std::vector<DbPath>& paths = options_.cf_paths;
     if (paths.size() < 2) return 0;

@@ -99,7 +99,8 @@ class CompactionWork::Step {
   CompactionPlan* const plan_;
 };
 
-// Registers a call that is notified of all compactions of its family while the object lives.
+// Registers a CompactRange call, which learns while the object lives what every compaction of its
+// family makes of the tables that the call has to compact.
 class CompactionWork::Followed {
  public:
   // Begins the notifications, which the destructor ends.

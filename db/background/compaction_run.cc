@@ -93,6 +93,7 @@ CompactionContext CompactionWork::MakeContext(ColumnFamily* family, const Compac
   context.build = MakeTableBuildOptions(context_, state_.versions->db_id(), *family,
                                         *context.options, plan.output_level);
   context.new_file_number = [this] {
+    // VARVE_CANARY plants a bug in builds that test the tests; in all others it is false.
     if (VARVE_CANARY(kReuseFileNumber)) return state_.versions->next_file_number() - 1;
     return state_.versions->NewFileNumber();
   };

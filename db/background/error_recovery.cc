@@ -195,7 +195,7 @@ Status ErrorRecovery::Conclude(ErrorState::Severity attempted, const Status& att
   return s;
 }
 
-// Does the work after a job, which a failed job may not have done.
+// Does what follows a job, as the job that failed may not have done it.
 void ErrorRecovery::ScheduleBacklog() {
   with_.stalls.Update();
   with_.stalls.Tell();

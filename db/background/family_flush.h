@@ -23,7 +23,7 @@ struct FamilyFlush {
   // Number of the job in the LOG and in events.
   int job_id = 0;
   bool in_force = false;  // true: the table, if there is one, is in the MANIFEST
-  // The memtable that fills meanwhile, for the pace.
+  // The memtable that fills meanwhile, from which FlushPace computes the urgency.
   FillingMemTable filling;
   uint64_t micros = 0;  // time of writing the table
 

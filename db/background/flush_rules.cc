@@ -42,7 +42,8 @@ std::vector<ColumnFamily*> FlushWork::FullFamilies(FlushReason* reason) {
   return full;
 }
 
-// An upper bound of the bytes of all memtables; four times this does not overflow.
+// Upper limit of what LogLimit counts as the capacity of all memtables, so that four times this
+// does not overflow.
 constexpr uint64_t kLargestCapacity = uint64_t{1} << 60;
 
 // Returns max_total_wal_size if it is set. RocksDB's default, four times the capacity of all
@@ -145,7 +146,7 @@ bool FlushWork::FreeMemory() {
   const size_t before = context_.write_buffer_manager()->memory_usage();
   for (const auto& [id, family] : state_.families.all()) family->TrimHistory(/*all=*/true);
   if (context_.write_buffer_manager()->memory_usage() < before) return true;
-  // families whose immutable memtables wait to be merged with more
+  // Some immutable memtables may be waiting to be merged with more.
   std::vector<ColumnFamily*> waiting;
   for (const auto& [id, family] : state_.families.all()) {
     if (!family->immutables().empty()) waiting.push_back(family.get());

@@ -37,6 +37,7 @@ namespace {
 
 // Interval at which WaitForRoom checks again without a signal.
 constexpr uint64_t kRoomPollMicros = 50 * 1000;
+// Time for which the thread of a failed flush waits before it ends (RestAfterFailure).
 constexpr uint64_t kRestAfterFailureMicros = 1000 * 1000;
 // Interval at which callers that wait for a flush check if its pool still has threads.
 constexpr uint64_t kPoolPollMicros = 100 * 1000;
@@ -107,6 +108,7 @@ Status FlushWork::SwitchMemTables(const std::vector<ColumnFamily*>& families) {
     }
   }
   stalls_.Update();
+  // VARVE_CANARY plants a bug in builds that test the tests; in all others it is false.
   if (VARVE_CANARY(kTellStallsInSwitch)) stalls_.Tell();
   if (!sealed.empty()) {
     DbUnlock unlock(&state_.mu);

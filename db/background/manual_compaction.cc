@@ -118,7 +118,8 @@ class CompactionWork::ManualTurn {
   CompactionWork* const work_;
   const ActiveWork active_work_;
   Status obstacle_;
-  // plans, which may hold last references, are destroyed under the mutex
+  // A plan that is destroyed under the mutex may hold the last references to tables, which are then
+  // not closed.
   const ObsoleteFileQueue::LeaveOpen leave_open_;
 };
 

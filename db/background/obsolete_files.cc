@@ -73,10 +73,9 @@ class PunchingNow {
 };
 
 // Sets *punched to the number of holes that were punched, which are the first ones. Busy: the file
-// has more than one name. One of them may be that of a checkpoint, which shows an older state. No
-// copy by this process is made between the look and the punching (BlobHoles::Hold). One by another
-// process, which may show an older state, would not be noticed then: there must be none (see
-// punch_holes_in_blob_files).
+// has more than one name, and the other one may be that of a checkpoint, whose older state needs
+// the bytes. After this check no copy by this process gives the file another name
+// (BlobHoles::Hold); the option punch_holes_in_blob_files forbids copies by other processes.
 IOStatus PunchInto(FileSystem* fs, const std::string& path, const std::vector<ByteRange>& holes,
                    size_t* punched) {
   *punched = 0;
@@ -273,6 +272,7 @@ class ObsoleteFiles::DeletingNow {
 void ObsoleteFiles::Purge() {
   with_.state.mu.AssertHeld();
   if (!with_.deletions.allowed()) return CloseObsoleteLogs();
+  // VARVE_CANARY plants a bug in builds that test the tests; in all others it is false.
   const uint64_t early = VARVE_CANARY(kDeleteLogEarly) ? 1 : 0;
   std::vector<std::string> paths;
   for (uint64_t number : with_.state.versions->TakeObsoleteManifests()) {

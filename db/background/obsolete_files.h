@@ -55,7 +55,7 @@ class ObsoleteFiles final : public FilePurger {
   // be called after all other jobs have ended.
   void Stop() VARVE_EXCLUDES(kDbMutex);
   // Schedules a job that deletes archived logs beyond the limits of the options, and expires named
-  // positions of change streams.
+  // positions of change streams (db/engine/change_positions.h).
   void PurgeKeptSoon() noexcept;
   // Returns the period in microseconds at which PurgeKeptSoon must be called, or 0 for never.
   uint64_t kept_period_micros() const;
@@ -114,7 +114,7 @@ class ObsoleteFiles final : public FilePurger {
   void SortOut(const Leftovers& leftovers, const std::string& directory,
                std::vector<std::string>* doomed, std::vector<std::string>* unexplained)
       VARVE_EXCLUDES(kDbMutex);
-  // Deletes the notes of interrupted repairs in lost/.
+  // Deletes the traces of interrupted repairs in lost/, by which another repair would undo them.
   void DeleteTracesOfRepairs();
   // Removes staged files of unfinished ingestions.
   void UnlinkStaged(const std::string& directory);

@@ -196,6 +196,7 @@ OptionsKeeper::Content OptionsKeeper::Collect() {
   for (const auto& [id, family] : with_.state.families.all()) {
     std::vector<std::string> directories = family->table_paths().directories();
     if (directories == std::vector<std::string>{with_.context.name()}) directories.clear();
+    // VARVE_CANARY plants a bug in builds that test the tests; in all others it is false.
     if (VARVE_CANARY(kForgetTableDirectories)) directories.clear();
     content.families.push_back(
         {id, family->name(), family->options_as_set(), std::move(directories)});

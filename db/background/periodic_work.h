@@ -73,10 +73,10 @@ class PeriodicWork final : public JobTimer, private SharedTimer::Client {
   std::atomic<bool> ticks_{false};  // relaxed, as it publishes no other data
   // Monotonic times at which each kind of work was last done. Set by Start, then used only by the
   // timer's thread.
-  uint64_t told_micros_ = 0;
-  uint64_t recorded_micros_ = 0;
-  uint64_t purged_micros_ = 0;
-  uint64_t archive_micros_ = 0;
+  uint64_t told_micros_ = 0;      // statistics were written to the LOG
+  uint64_t recorded_micros_ = 0;  // statistics were recorded (StatisticsRecorder)
+  uint64_t purged_micros_ = 0;    // obsolete files were deleted
+  uint64_t archive_micros_ = 0;   // archived logs were deleted, and idle positions expired
 };
 
 }  // namespace varve

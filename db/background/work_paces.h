@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Decide how much a flush and a compaction yield to other threads that need a processor. They yield
-// as long as no caller waits for their result, or will soon.
+// Decide how urgent a flush and a compaction are, and so how much they yield to other threads that
+// need a processor (WorkPace, GiveWay). They yield as long as no caller waits for their result, or
+// will soon.
 //
 // Thread safety: each object belongs to the thread of one job. It borrows its arguments.
 

@@ -122,7 +122,8 @@ Status OpenDb(const OpenRequest& request, std::vector<ColumnFamilyHandle*>* hand
   if (!s.ok()) return s;
   const auto start = [&db] { db->StartWork(); };
   // The order matters to listeners: a flush that begins at once may call one that uses the pointer
-  // that the program has passed to this function.
+  // that the program has passed to this function. VARVE_CANARY plants a bug in builds that test the
+  // tests; in all others it is false.
   if (VARVE_CANARY(kWorkBeforeOpen)) s = Guarded(start);
   *dbptr = db.get();
   if (!VARVE_CANARY(kWorkBeforeOpen)) s = Guarded(start);

@@ -234,6 +234,8 @@ class DbImpl final : public DB, public TransactionHost, public CopyHost, public 
   Status GetSecondaryLag(SecondaryLag* lag) override;
   Status Promote(const PromoteOptions& options) override;
 
+  // --- For transactions, copies and DBWithTTL; TransactionHost, CopyHost and TtlHost say what each
+  // call does.
   Status CheckHandle(ColumnFamilyHandle* handle) const override;
   Status CheckRead(const ReadOptions& options, ColumnFamilyHandle* handle) const override;
   Status CheckUpdate(ColumnFamilyHandle* handle) const override;
@@ -271,6 +273,7 @@ class DbImpl final : public DB, public TransactionHost, public CopyHost, public 
   uint64_t SavedTtlClock() const override;
   Status SaveTtlClock(uint64_t seconds) override;
 
+  // Never null; lives at least as long as this object.
   Engine* engine() { return engine_.get(); }
   void StartWork() override;
 
@@ -279,7 +282,9 @@ class DbImpl final : public DB, public TransactionHost, public CopyHost, public 
   // for that (open_calls.h).
   OpenCall EnterCall() const { return OpenCall(&engine_->lifecycle); }
   // Return OK, or the reason why no call can be served. CheckWritable also refuses a read-only
-  // database. CheckNotForked is for calls that a closed database still answers.
+  // database. CheckNotForked is for calls that a closed database still answers. Those that take the
+  // result of EnterCall refuse if it did not get in; and CheckWritable then refuses calls from
+  // callbacks of the thread that writes the MANIFEST, for which they would wait.
   Status CheckOpen() const { return engine_->lifecycle.CheckOpen(); }
   Status CheckOpen(const OpenCall& call) const;
   Status CheckWritable() const;

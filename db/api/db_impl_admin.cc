@@ -47,7 +47,7 @@ Status KeepLevels(const ColumnFamilyOptions& current, ColumnFamilyOptions* chang
   return Status::OK();
 }
 
-// Logs the summary of the property varve.garbage.
+// Logs the summary of the property varve.garbage: bytes of obsolete data.
 void TellGarbage(Engine* engine, ColumnFamily* family, const char* when) {
   BestEffort([&] {
     LogInfo(engine->context.info_log(), "[%s] dead %s, estimated: %s", family->name().c_str(), when,
@@ -426,8 +426,8 @@ Status DbImpl::EnableFileDeletions() try {
   Status s = CheckWritable(call);
   if (!s.ok()) return s;
   DbLock lock(&engine_->state.mu);
-  // Deletions are counted as disabled; the last call to enable them deletes what has become
-  // obsolete meanwhile.
+  // Each call undoes one of DisableFileDeletions; the last one deletes what has become obsolete
+  // meanwhile.
   if (engine_->deletions.Enable()) engine_->jobs->obsolete.Purge();
   return s;
 } catch (...) {

@@ -27,8 +27,8 @@ namespace varve {
 namespace {
 
 // Runs `step`, the body of a call that returns no status. After an exception `clear` resets the
-// call's results, and the exception is dropped. Only RefusedCall goes on to the caller, as
-// db/README.md says of calls from callbacks.
+// call's results, and the exception is dropped. Only RefusedCall goes on to the caller: it says
+// that the call comes from a callback, and would wait for itself (db/active_work.h).
 template <typename Step, typename Clear>
 void WithoutStatus(Step step, Clear clear) {
   try {

@@ -158,6 +158,7 @@ Status DbImpl::ClipColumnFamily(ColumnFamilyHandle* handle, const Slice& begin_k
     VARVE_RETURN_IF_ERROR(AddDeletion(handle, {*ends.first, begin_key.ToString()}, &batch));
   }
   if (order.Compare(*ends.last, end_key) >= 0) {
+    // VARVE_CANARY plants a bug in builds that test the tests; in all others it is false.
     VARVE_RETURN_IF_ERROR(AddDeletion(
         handle, {end_key.ToString(), *ends.last, !VARVE_CANARY(kClipKeepsLastKey)}, &batch));
   }

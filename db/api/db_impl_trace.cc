@@ -91,7 +91,7 @@ Status DbImpl::CommitTraced(const WriteOptions& options, WriteRequest* request,
 
 void DbImpl::TraceMultiGet(const ColumnFamily& family, const KeyBatch& batch) noexcept {
   BestEffort([&] {
-    // A trace that cannot be noted, as for lack of memory, must not fail the read.
+    // A read that cannot be added to the trace, as for lack of memory, must not fail for that.
     const std::vector<uint32_t> families(batch.n, family.id());
     engine_->trace.NoteMultiGet(families, batch.keys);
   });

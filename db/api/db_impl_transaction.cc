@@ -62,7 +62,8 @@ Status DbImpl::CheckRead(const ReadOptions& options, ColumnFamilyHandle* handle)
 Status DbImpl::CheckUpdate(ColumnFamilyHandle* handle) const try {
   if (engine_->lifecycle.closed()) [[unlikely]]
     return CheckOpen();
-  // The default family cannot be dropped.
+  // The default family cannot be dropped. VARVE_CANARY plants a bug in builds that test the tests;
+  // in all others it is false.
   if (handle == default_handle_.get() || VARVE_CANARY(kForeignHandle)) return Status::OK();
   Status s;
   const ColumnFamily* const family = engine_->state.Resolve(handle, &s);

@@ -27,9 +27,11 @@ namespace varve {
 namespace {
 
 constexpr int kFormVersion = 1;
+// Keys of the version of the format, and of the oldest version whose readers understand it.
 constexpr char kFormVersionKey[] = "__persistent_stats_format_version__";
 constexpr char kReadableByKey[] = "__persistent_stats_compatible_version__";
 constexpr size_t kTimeDigits = 10;
+// The last time that has so many digits.
 constexpr uint64_t kLastTime = 9'999'999'999;
 
 // Returns the time as the ten digits with which keys begin.

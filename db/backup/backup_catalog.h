@@ -2,7 +2,8 @@
 #pragma once
 
 // BackupCatalog lists what a backup directory holds: the valid backups, the invalid ones and why
-// they are, and the shared files of both.
+// they are, and the shared files of both. It comes from the lists of the backups: each has a file
+// in meta/ that names its files (BackupMeta).
 //
 // Invariants:
 //   1. Every file of a valid backup existed when the directory was loaded, or was put there by

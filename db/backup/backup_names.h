@@ -51,7 +51,7 @@ std::optional<uint64_t> SizeInSharedName(const Slice& file_name);
 std::string SessionInSharedName(const std::string& path);
 
 // Return the name within shared_checksum/ of the table that is `db_name` in the database: with the
-// session that wrote it, or with its checksum.
+// session that wrote it (live_tables.h), or with its checksum.
 std::string SessionName(const std::string& db_name, const std::string& session_id,
                         std::optional<uint64_t> size);
 std::string LegacyName(const std::string& db_name, uint32_t crc32c, uint64_t size);

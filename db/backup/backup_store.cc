@@ -183,6 +183,7 @@ Status BackupStore::Delete(BackupID id) {
   VARVE_RETURN_IF_ERROR(SyncFolder(kMetaFolder));
   for (const std::string& path : shared) {
     // Remove has subtracted this backup's count, so any remaining count belongs to another backup.
+    // VARVE_CANARY plants a bug in builds that test the tests; in all others it is false.
     if (MayDeleteShared(path) || VARVE_CANARY(kDeleteSharedFiles))
       VARVE_RETURN_IF_ERROR(DeleteFileIfThere(path));
   }

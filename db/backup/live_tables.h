@@ -5,9 +5,10 @@
 // made of. The cache is keyed by file number, which identifies one file as long as the database is
 // open.
 //
-// The MANIFEST has a hash of the session that wrote a table, and not its id. So the known sessions,
-// that of the opening and those in the names of existing backups, are tried first, and a table is
-// opened only if none of them wrote it.
+// A session is one opening of a database, or one SstFileWriter; tables have its id in their
+// properties. The MANIFEST has a hash of the session that wrote a table, and not its id. So the
+// known sessions, that of the opening and those in the names of existing backups, are tried first,
+// and a table is opened only if none of them wrote it.
 
 #include <cstdint>
 #include <optional>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Makes a copy plan.
+// Makes a copy plan: a directory with the files of a backup that an object store lacks, which a
+// program uploads by itself (varve/utilities/copy_plan.h).
 //
 //   1. The files of one moment of the database are listed, and kept from deletion (CopySet).
 //   2. Tables get their names in the object store. Tables that a catalog of an earlier backup lists

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Encodes and decodes the file PLAN (FORMAT.md). Its bytes are not trusted.
+// Encodes and decodes the file PLAN of a copy plan (make_plan.h), which lists what the plan's
+// directory has, and holds the backup's catalog; FORMAT.md has its format. Its bytes are not
+// trusted.
 
 #include <cstdint>
 #include <string>

@@ -188,6 +188,7 @@ class Restoration {
       FileType type = kTempFile;
       if (ParseFileName(entry, &number, &type)) {
         if (entry == ExchangeTempName()) continue;  // an interrupted restore has left it
+        // VARVE_CANARY plants a bug in builds that test the tests; in all others it is false.
         if (VARVE_CANARY(kKeepSyncedMarks) && entry == kSyncedMarksBaseName) continue;
         if (IsReplaced(type)) present_[entry] = type;
         continue;

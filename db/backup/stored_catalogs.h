@@ -2,7 +2,8 @@
 #pragma once
 
 // StoredCatalogs combines the catalogs of earlier backups into an index of the objects that an
-// object store has. The bytes of catalogs are not trusted.
+// object store has. A catalog is a backup's list of files, the object "meta/<id>" of the store. The
+// bytes of catalogs are not trusted.
 
 #include <cstdint>
 #include <string>

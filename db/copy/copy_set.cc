@@ -245,6 +245,7 @@ Status CopySet::Pin(const CopyWanted& wanted) {
   // The database's own MANIFEST has this bound, and an opening reports a missing log at or above
   // it.
   if (wanted.own_manifest) oldest = std::min(oldest, versions.min_log_number_to_keep());
+  // VARVE_CANARY plants a bug in builds that test the tests; in all others it is false.
   logs_ = state.logs->Pin(VARVE_CANARY(kCopyWithoutOldestLog) ? oldest + 1 : oldest);
   state_.min_log_to_keep = std::max(state_.min_log_to_keep, oldest);
   if (wanted.own_manifest) {

@@ -119,6 +119,7 @@ Status StagedDirectory::RemoveLeftovers(const char* call) {
 
 IOStatus StagedDirectory::Publish() {
   VARVE_ASSERT(made_ && !published_);
+  // VARVE_CANARY plants a bug in builds that test the tests; in all others it is false.
   if (!VARVE_CANARY(kPublishUnsynced)) {
     VARVE_RETURN_IF_ERROR(SyncDirectory(fs_.get(), staging_));
   }

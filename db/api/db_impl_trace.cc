@@ -34,6 +34,7 @@ Slice Updates(const Slice& batch) {
 void NoteRequest(QueryTrace* trace, const WriteRequest& request) {
   const TwoPhaseStep* const step = request.step();
   if (step == nullptr) {
+    // A batch begins with its sequence number and the number of its updates.
     const Slice& head = request.head();
     const uint32_t count =
         head.size() < kBatchHeaderBytes ? 0 : DecodeFixed32(head.data() + sizeof(SequenceNumber));

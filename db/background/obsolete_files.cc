@@ -278,6 +278,7 @@ void ObsoleteFiles::Purge() {
   for (uint64_t number : with_.state.versions->TakeObsoleteManifests()) {
     paths.push_back(DescriptorFileName(with_.context.name(), number));
   }
+  // Positions that expire keep no logs any more, so these go with the others.
   ExpirePositions();
   // Uses the number in the MANIFEST, since an opening reports logs from there on as missing.
   std::vector<LogSet::Retired> logs =
@@ -301,6 +302,7 @@ void ObsoleteFiles::Purge() {
   // Only tables whose deletion is durable may be forgotten: a file that reappears after a crash
   // must still be known as obsolete.
   for (uint64_t number : gone) with_.state.versions->ForgetGoneTable(number);
+  // If space is what an error waits for, there may be some now.
   if (makes_room) with_.errors.HurryRecovery();
   PunchReadyHoles();
 }

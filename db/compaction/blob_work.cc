@@ -47,6 +47,7 @@ BlobPolicy BlobPolicyOf(const ColumnFamilyOptions& options, const CompactionPlan
 // An upper bound of what the job may write to blob files, by which space is asked for beforehand.
 uint64_t MostBlobBytes(const BlobPolicy& policy, const CompactionPlan& plan) {
   uint64_t bytes = policy.separates ? plan.InputBytes() : 0;
+  // A table without shares may refer to every blob file from its oldest one on.
   uint64_t unknown_from = UINT64_MAX;
   for (const CompactionInputLevel& level : plan.inputs) {
     for (const FileRef& file : level.files) {

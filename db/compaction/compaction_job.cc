@@ -401,6 +401,8 @@ Status Job::RunPiece(Piece* piece) {
   };
   // A jump would pass references to blob files without counting them.
   options.covered_before_jump = blob_policy_.has_references ? 0 : kCoveredBeforeJump;
+  // Filters and merges, and the relocation of values, each have a reader, as the writer of the
+  // outputs may have a thread of its own.
   BlobInputs judged = NewBlobInputs();
   if (blob_policy_.has_references) options.blobs = &judged;
   if (blob_policy_.has_references && context_.options->punch_holes_in_blob_files) {

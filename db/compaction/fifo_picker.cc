@@ -142,8 +142,8 @@ class FifoPlanner {
   }
 
   // Merges the oldest neighbours that are below the boundary of a tier, the smallest tier first.
-  // Each tier is as many times the last one as there are files in a merge, so that a byte is
-  // rewritten once for each tier.
+  // Each tier is Trigger() times as large as the one before it, and a merge has at least so many
+  // files, so that a byte is rewritten once for each tier.
   std::unique_ptr<CompactionPlan> PickTier() const {
     const uint64_t top = std::max(fifo_.max_data_files_size / Trigger(), kSmallestTier);
     std::vector<uint64_t> tiers;

@@ -188,17 +188,19 @@ void PreparedTransactions::NoteDurable(uint64_t log) noexcept {
   }
 }
 
-// Follows the state: nothing is logged, undecided, decided but perhaps not durably, rolled back,
-// committed. A dropped family is not among `families`, and needs no log.
+// Goes through the states in the order of a transaction's life. A dropped family is not among
+// `families`, and needs no log.
 bool PreparedTransactions::HoldsLog(const PreparedTransaction& txn, const FamilyLogs& families) {
+  // Nothing is logged yet.
   if (txn.state == PreparedState::kPlanned) return false;
+  // A power loss may take a decision that is not durable, and the transaction is undecided again.
   if (txn.state == PreparedState::kUndecided || !txn.durable) return true;
   // A durable rollback needs nothing: a recovery that misses both records has the same result.
   if (txn.state == PreparedState::kRolledBack) return false;
   // VARVE_CANARY plants a bug in builds that test the tests; in all others it is false.
   if (VARVE_CANARY(kLeaveCommitLog)) return false;
-  // A commit needs the updates in its prepare record until every family of them has tables with
-  // them.
+  // A commit needs the updates in its prepare record until every family of them has them in tables:
+  // its log number is then above that of the commit.
   return std::ranges::any_of(txn.families, [&](uint32_t id) {
     const auto family = families.find(id);
     return family != families.end() && family->second <= txn.decision_log;

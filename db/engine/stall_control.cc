@@ -27,7 +27,7 @@ namespace varve {
 
 namespace {
 
-// L0 counts by its runs, so worst_score is that of the levels below it.
+// The number of runs speaks for L0, so worst_score is the highest of the levels below it.
 StallInput StallInputOf(const ColumnFamily& family) VARVE_REQUIRES(kDbMutex) {
   StallInput input;
   input.unflushed_memtables = family.unflushed_count();

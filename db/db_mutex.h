@@ -9,7 +9,8 @@
 // AssertHeld.
 //
 // Nothing waits for a device while it holds the mutex, and no listener is called. A user's
-// comparator may be, so it must not call the database; the mutex notices when it does.
+// comparator or partitioner may be, so these must not call the database; the mutex notices when
+// they do.
 
 #include <atomic>
 

@@ -186,7 +186,8 @@ class CompactionWork final : public CompactionScheduler {
   // sets *conflict to true. May be called repeatedly.
   using Planner = std::function<Status(const PlanningView& view,
                                        std::unique_ptr<CompactionPlan>* plan, bool* conflict)>;
-  // A participant that changes the family's tree.
+  // A job or call that changes the family's tree, and what it consists of; defined in
+  // compaction_participant.h and, for ManualTurn, in manual_compaction.cc.
   class Participant;
   class Step;
   class ManualTurn;

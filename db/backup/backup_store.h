@@ -125,8 +125,8 @@ class BackupStore {
   UnsyncedFiles unsynced_;  // Not loaded by a read-only store.
   std::shared_ptr<RateLimiter> backup_limiter_;
   std::shared_ptr<RateLimiter> restore_limiter_;
-  FileLock* lock_ = nullptr;  // Null: read-only, or the file system has no locks.
-  bool garbage_ = false;
+  FileLock* lock_ = nullptr;       // Null: read-only, or the file system has no locks.
+  bool garbage_ = false;           // True: there may be files that no list names.
   std::atomic<bool> stop_{false};  // Only a request, so relaxed.
 };
 

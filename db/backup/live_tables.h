@@ -52,6 +52,7 @@ class LiveTables {
   // Returns true, and sets *session_id, if a known session produces `unique_id`.
   bool FindSession(uint64_t number, const std::string& unique_id, std::string* session_id);
 
+  // The database and the opening, by its session, that facts_ is about.
   std::string db_id_;
   std::string opening_;
   std::unordered_map<uint64_t, Facts> facts_;

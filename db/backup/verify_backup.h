@@ -12,7 +12,8 @@
 
 namespace varve {
 
-// Implements BackupEngineReadOnlyBase::VerifyBackup.
+// Implements BackupEngineReadOnlyBase::VerifyBackup. Requires that nobody changes the store
+// meanwhile.
 Status VerifyBackupFiles(const BackupStore& store, BackupID id, bool with_checksum);
 
 // Sets *info to a description of the backup, including its files and the Env to open it if

@@ -36,7 +36,7 @@ class IngestedRanges {
   IngestedRanges(const IngestedRanges&) = delete;
   IngestedRanges& operator=(const IngestedRanges&) = delete;
 
-  // Allocates the memory for Add. Must be called before it.
+  // Allocates the memory for Add. Must be called before it; once is enough.
   void PrepareAdd() VARVE_EXCLUDES(mu_) {
     MutexLock lock(&mu_);
     ranges_.reserve(kRangesMax);

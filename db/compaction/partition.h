@@ -21,7 +21,7 @@ std::unique_ptr<SstPartitioner> MakePartitioner(const CompactionPlan& plan,
                                                 const ColumnFamilyOptions& options);
 
 // True if the partitioner, if there is one, allows all inputs to be moved to another level
-// unchanged. False if it throws.
+// unchanged. False if it throws. Pickers call this under the DB mutex.
 bool PartitionerLetsMove(const CompactionPlan& plan, const InternalKeyComparator& icmp,
                          const ColumnFamilyOptions& options) noexcept;
 

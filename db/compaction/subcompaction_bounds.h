@@ -21,7 +21,7 @@ struct CompactionInputFile {
 
 // Returns ascending keys, without timestamps, that cut the inputs into at most `pieces` parts of
 // about equal bytes, none much smaller than an output file. Empty: one piece. Reads one table of
-// L0, if there is any.
+// L0, if there is any, so the DB mutex must not be held.
 std::vector<std::string> ChooseSubcompactionBounds(const CompactionPlan& plan,
                                                    const std::vector<CompactionInputFile>& inputs,
                                                    const InternalKeyComparator& icmp,

@@ -14,9 +14,10 @@
 namespace varve {
 
 // Returns the next step, for the deepest tables first, or null if there is no surplus, or if the
-// tables that would take part are busy. Tables move as they are where nothing lies between them and
-// the last level; else a step merges as much as fits into max_compaction_bytes, but at least one
-// table with what overlaps it above. If there is no level but L0, one step merges the whole tree.
+// tables that would take part are busy. Requires the DB mutex, like the builder. Tables move as
+// they are where nothing lies between them and the last level; else a step merges as much as fits
+// into max_compaction_bytes, but at least one table with what overlaps it above. If there is no
+// level but L0, one step merges the whole tree.
 std::unique_ptr<CompactionPlan> PickSurplus(const VersionRef& version, const PlanBuilder& builder,
                                             CompactionReason reason);
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Plans that move or delete whole files without reading their entries.
+// Plans that move or delete whole files without reading their entries. All functions here require
+// the DB mutex, as they look at what is being compacted.
 
 #include <cstdint>
 #include <memory>

@@ -11,7 +11,8 @@ namespace varve {
 
 struct Engine;
 
-// A DB can be copied only if its root (DB::GetRootDB) implements this interface.
+// A DB can be copied only if its root (DB::GetRootDB) implements this interface. Any thread that
+// holds no lock of the database may call it.
 class CopyHost {
  public:
   virtual ~CopyHost() = default;

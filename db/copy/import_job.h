@@ -34,8 +34,8 @@ struct ImportWanted {
 };
 
 // Implements DB::CreateColumnFamilyWithImport and notifies listeners. Requires a call within a
-// public call, and that *handle is null; sets *handle if the call succeeds, and leaves it null
-// otherwise.
+// public call, without locks, and that *handle is null; sets *handle if the call succeeds, and
+// leaves it null otherwise.
 Status ImportFamily(Engine* engine, const ImportWanted& wanted,
                     std::unique_ptr<ColumnFamilyHandle>* handle);
 

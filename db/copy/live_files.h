@@ -16,8 +16,9 @@ namespace varve {
 
 struct Engine;
 
-// Implement DB::GetLiveFilesStorageInfo and DB::GetLiveFilesChecksumInfo. *files is replaced, and
-// unchanged after an error; *list is reset, and then filled.
+// Implement DB::GetLiveFilesStorageInfo and DB::GetLiveFilesChecksumInfo. Require a call within
+// CopyHost::WithEngine, without locks. *files is replaced, and unchanged after an error; *list is
+// reset, and then filled.
 Status ListFilesOfOneMoment(Engine* engine, const LiveFilesStorageInfoOptions& options,
                             std::vector<LiveFileStorageInfo>* files);
 Status ListChecksums(Engine* engine, FileChecksumList* list);

@@ -23,7 +23,8 @@
 namespace varve {
 
 // Locking order: commit path (held exclusively, or by a write that is in it) -> mu -> leaf mutexes.
-// No I/O and no user callback runs under mu. Each member's class says what mu guards of it. The
+// No I/O is done, and no listener called, under mu; comparators and partitioners of users may run
+// under it (db/db_mutex.h). Each member's class says what mu guards of it. The
 // opening sets each pointer once.
 struct DbState {
   std::unique_ptr<CommitPath> commit;

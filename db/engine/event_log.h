@@ -34,7 +34,8 @@ struct LevelInputs {
   std::vector<uint64_t> files;
 };
 
-// All do nothing without a LOG. None throws; a line that memory is missing for is left out.
+// All do nothing without a LOG. None throws; a line that memory is missing for is left out. Any
+// thread may call them, but without the DB mutex, as they write to a file.
 void FlushStarted(const DbContext& context, const FlushJobInfo& info, const MemTableSums& sums);
 // `files` has the number of tables at each level; `immutable_memtables` is how many are left to
 // flush.

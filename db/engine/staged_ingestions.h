@@ -32,7 +32,7 @@ namespace varve {
 class StagedIngestion {
  public:
   virtual ~StagedIngestion() = default;
-  // Removes what is staged, and releases the database.
+  // Removes what is staged, and releases the database. Called at most once.
   virtual void Discard() noexcept = 0;
 };
 
@@ -49,7 +49,8 @@ class StagedIngestions {
     MutexLock lock(&mu_);
     staged_.push_back(std::move(ingestion));
   }
-  // Makes the directory if it is missing. It stays until as many have left it as have entered.
+  // Makes the directory if it is missing. It stays until as many have left it as have entered;
+  // after an error the caller has not entered.
   IOStatus EnterDirectory(FileSystem* fs, const std::string& directory)
       VARVE_EXCLUDES(directories_mu_);
   // The last one to leave removes the directory, if it is empty.

@@ -152,6 +152,8 @@ class MetaReader {
     return Status::OK();
   }
 
+  // Reads the lines before the fields: the schema version, if there is one, the time and the
+  // sequence number.
   Status ReadHead() {
     VARVE_RETURN_IF_ERROR(NextLine());
     std::vector<std::string_view> words = Words(line_);
@@ -196,6 +198,7 @@ class MetaReader {
     }
   }
 
+  // Reads line_ as a file, and adds it to the backup's files or to those left out.
   Status ReadFile() {
     const std::vector<std::string_view> words = Words(line_);
     BackupFile file;
@@ -226,6 +229,8 @@ class MetaReader {
     return Status::OK();
   }
 
+  // Reads one field of a file. Unknown ones are skipped, unless their names say that they must be
+  // known.
   Status ReadField(std::string_view field, std::string_view value, BackupFile* file,
                    bool* excluded) {
     uint64_t number = 0;

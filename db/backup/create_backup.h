@@ -25,11 +25,11 @@
 
 namespace varve {
 
-// Requires that nobody else uses `store` and `tables` meanwhile. Makes a backup of `db`, and sets
-// *new_id to its id; after an error *new_id is as before. Sets files, bytes_copied and sequence of
-// *moved. After an error there is no backup, and its files are garbage; only if the rename of 6
-// failed without saying what it did, and its list cannot be deleted either, may the next opening of
-// the directory find the backup.
+// Requires that nobody else uses `store`, except its stop(), and `tables` meanwhile. Makes a backup
+// of `db`, and sets *new_id to its id; after an error *new_id is as before. Sets files,
+// bytes_copied and sequence of *moved. After an error there is no backup, and its files are
+// garbage; only if the rename of 6 failed without saying what it did, and its list cannot be
+// deleted either, may the next opening of the directory find the backup.
 Status CreateBackup(BackupStore* store, LiveTables* tables, const CreateBackupOptions& options,
                     DB* db, const std::string& app_metadata, BackupID* new_id, DataMoveInfo* moved);
 

@@ -242,6 +242,7 @@ class PlanMaking {
     return Status::OK();
   }
 
+  // Links, copies or reads files of the database; the closing of it ends that.
   Status RunTasks(std::vector<CopyTask>* tasks) {
     CopyPool::Options copy;
     copy.source_fs = engine_.context.fs().get();

@@ -272,6 +272,8 @@ std::unique_ptr<BlobOutput> Job::NewBlobOutput(BlobInputs* relocated,
   return std::make_unique<BlobOutput>(std::move(options));
 }
 
+// Sets *filter to one of the user's factory; leaves it null if there is none, or if the options
+// have a filter, which all jobs share.
 Status Job::MakeFilter(std::unique_ptr<CompactionFilter>* filter) const {
   if (context_.options->compaction_filter != nullptr) return Status::OK();
   CompactionFilter::Context filter_context{};
@@ -333,6 +335,7 @@ bool Job::InputsAreCached() const {
   return cached_bytes * 2 > bytes;
 }
 
+// Creates the next output table. Called by the threads of all pieces.
 Status Job::OpenOutput(std::unique_ptr<TableOutput>* output) const {
   TableBuildOptions build = context_.build;
   build.file_number = context_.new_file_number();
@@ -447,6 +450,7 @@ void Job::RunPieceGuarded(Piece* piece) {
   if (context_.on_subcompaction) context_.on_subcompaction(Describe(*piece, true));
 }
 
+// Returns what listeners are told of the piece; its results are empty before it is over.
 Subcompaction Job::Describe(const Piece& piece, bool over) const {
   Subcompaction sub;
   sub.index = piece.index;
@@ -617,6 +621,7 @@ void Job::Collect(std::vector<Piece>* pieces, CompactionResult* result) const {
   RecordTick(statistics, COMPACTION_KEY_DROP_USER, counts.dropped_by_filter);
 }
 
+// Deletes the finished tables and blob files of all pieces. Best effort.
 void Job::RemoveOutputs(const std::vector<Piece>& pieces) const {
   const auto remove = [this](const NewFile& file) {
     const std::string name = context_.output.paths->FileName(file);

@@ -66,6 +66,7 @@ class FifoPlanner {
         fifo_(options.compaction_options_fifo),
         builder_(version, shape, options, running) {}
 
+  // Files are dropped before any is merged or copied, as that would be work in vain.
   std::unique_ptr<CompactionPlan> Pick() {
     if (auto plan = PickDropped(version_ref_, shape_.due.files)) return plan;
     if (auto plan = PickOverCap()) return plan;

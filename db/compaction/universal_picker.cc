@@ -77,6 +77,7 @@ class UniversalPlanner {
         runs_(version_),
         builder_(version, shape, options, running) {}
 
+  // Asks the rules in the order of the file's head; the first one that gives a plan decides.
   std::unique_ptr<CompactionPlan> Pick() {
     if (auto plan = PickCovered(version_ref_, shape_.due.covered)) return plan;
     if (auto plan = PickUnfinished()) return plan;

@@ -50,6 +50,7 @@ void AddTask(const CopyFile& file, const std::string& directory, bool may_link,
   task.contents = file.contents;
 }
 
+// Links and copies the files; the closing of the database ends that.
 Status RunTasks(Engine* engine, const CheckpointLimits& limits, std::vector<CopyTask>* tasks) {
   const DbContext& context = engine->context;
   CopyPool::Options options;
@@ -82,6 +83,8 @@ Status ResolveAll(Engine* engine, const std::vector<ColumnFamilyHandle*>& handle
   return Status::OK();
 }
 
+// Makes the checkpoint in the steps that the header shows. An error at any step deletes the staged
+// files.
 Status WriteCheckpoint(Engine* engine, const std::string& directory, const CheckpointWanted& wanted,
                        SequenceNumber* sequence, DataMoveInfo* info) {
   CopyWanted files;

@@ -147,6 +147,7 @@ class CopyWorker {
     return CheckWhole(*task);
   }
 
+  // Copies the source, or only reads it, through this thread's buffer.
   Status CopyBytes(CopyTask* task, FSWritableFile* target) {
     std::unique_ptr<FSSequentialFile> source;
     FileOptions file_options;

@@ -22,6 +22,7 @@ namespace varve {
 
 namespace {
 
+// Returns the table, which lies in that directory, in the form that an import gets.
 LiveFileMetaData Describe(const NewFile& file, const std::string& directory) {
   LiveFileMetaData out;
   out.name = "/" + TableFileBaseName(file.number);

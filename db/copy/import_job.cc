@@ -107,6 +107,7 @@ class Import {
   std::vector<Table> tables_;
 };
 
+// Checks the call's arguments, and the metadata of all sources, before any file is looked at.
 Status Import::Check() {
   if (wanted_.sources.empty()) return Status::InvalidArgument(kCall, "there is no metadata");
   VARVE_RETURN_IF_ERROR(PrepareTableFactory(options_));
@@ -122,6 +123,7 @@ Status Import::Check() {
   return Status::OK();
 }
 
+// Checks the metadata of one source, and adds its tables to tables_.
 Status Import::CheckSource(size_t index) {
   const ExportImportFilesMetaData* const source = wanted_.sources[index];
   if (source == nullptr) return Status::InvalidArgument(kCall, "the metadata is null");

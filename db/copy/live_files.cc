@@ -14,6 +14,7 @@ namespace varve {
 
 namespace {
 
+// Returns the file in RocksDB's form, with its checksum if that is asked for.
 LiveFileStorageInfo Describe(const CopyFile& file, bool with_checksum) {
   LiveFileStorageInfo info;
   info.relative_filename = file.source_name();

@@ -48,6 +48,7 @@ class SequenceOrderIterator final : public InternalIterator {
     Slice value;
   };
 
+  // Takes all versions of the source's next key, and shows the newest one.
   void TakeKey() {
     versions_.clear();
     at_ = 0;
@@ -65,6 +66,7 @@ class SequenceOrderIterator final : public InternalIterator {
               [](const Version& a, const Version& b) { return a.trailer > b.trailer; });
     Show();
   }
+  // Shows the version at at_, with the smallest timestamp.
   void Show() {
     VARVE_ASSERT(at_ < versions_.size());
     const Version& version = versions_[at_];

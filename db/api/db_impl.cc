@@ -14,10 +14,11 @@
 // destructor closes the engine first, which ends everything that uses files, and then only gives
 // its own references back.
 //
-// Every public call begins in one of three ways, from strict to loose: CheckWritable for what
-// changes files, CheckOpen for what reads, CheckNotForked for the few calls that a closed database
-// still answers, such as the release of a snapshot or a handle. A call that finds files by name
-// also enters (EnterCall), and Close waits for it.
+// A public call begins in one of three ways, from strict to loose: CheckWritable for what changes
+// files, CheckOpen for what reads, CheckNotForked for the few calls that a closed database still
+// answers, such as the release of a snapshot or a handle. A few that only return facts in memory,
+// such as the identity, check nothing. A call that finds files by name also enters (EnterCall), and
+// Close waits for it.
 
 #include "db/api/db_impl.h"
 

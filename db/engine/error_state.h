@@ -41,7 +41,8 @@ class ErrorState {
   Severity severity() const VARVE_REQUIRES(kDbMutex) { return severity_; }
   // Returns the error that caused the state, with its severity.
   const Status& error() const VARVE_REQUIRES(kDbMutex) { return error_; }
-  // True if another attempt can help (no space, I/O errors), so that recovery is automatic.
+  // True in a soft or hard state: another attempt may help, and is made automatically unless a
+  // listener forbids it. Damage, which is fatal, stays whatever is tried.
   bool recoverable() const VARVE_REQUIRES(kDbMutex) { return recoverable_; }
   // True if only recovery work may run: flushes and compactions wait. Any thread.
   bool writes_stopped() const { return writes_stopped_.load(std::memory_order_acquire); }

@@ -41,6 +41,8 @@ class LinkedTables final : public FileSystemWrapper {
   void set_info_log(std::shared_ptr<Logger> log) { info_log_ = std::move(log); }
 
   const char* Name() const override { return "LinkedTables"; }
+  // Opens the link of a table or blob file, which it makes first; if that fails, or for another
+  // kind of file, opens `path` itself.
   IOStatus NewRandomAccessFile(const std::string& path, const FileOptions& options,
                                std::unique_ptr<FSRandomAccessFile>* result,
                                IODebugContext* dbg) override;
@@ -53,8 +55,10 @@ class LinkedTables final : public FileSystemWrapper {
 
   // Removes links that an earlier process has left.
   Status SweepLeftovers();
-  // Links the table at `path`. Returns true if the link exists afterwards.
+  // Links the leader's table at `path`, as `name` in directory_. Returns true if the link exists
+  // afterwards.
   bool Link(const std::string& path, const std::string& name);
+  // Removes the link of that name, if there is one.
   IOStatus Unlink(const std::string& name);
   // Logs, once per object, that a table could not be linked, so the leader's deletion of it may
   // fail reads.

@@ -51,7 +51,8 @@ class LogFollower {
   uint64_t end() const { return tail_ == nullptr ? 0 : tail_->offset(); }
   // Describes the damage after that record; empty if there is none.
   const std::string& met() const { return met_; }
-  // Returns the end offset of the last record read, by log number.
+  // Returns the end offset of the last record read, by log number. Has the logs that a family or a
+  // prepared transaction needs still.
   const std::map<uint64_t, uint64_t>& ends() const { return ends_; }
   // Returns the prepared transactions that were read and are undecided.
   TwoPhaseReplay& two_phase() { return two_phase_; }
@@ -102,7 +103,8 @@ class LogFollower {
   uint64_t needed_ = 0;                       // The smallest of them.
   // The current log; null before the first.
   std::unique_ptr<wal::LogTail> tail_;
-  // Adapts batches of the current log to the timestamps of the open families.
+  // Adapts batches of the current log to the timestamps of the open families: the keys of a log may
+  // have timestamps where the family has none now, or lack them.
   std::unique_ptr<TimestampAdapter> adapter_;
   std::unique_ptr<Resolver> resolver_;
   bool first_ = true;  // No record of the log was taken yet.
@@ -123,8 +125,9 @@ class LogFollower {
   // Memory for a batch that had to be rewritten, reused from record to record.
   std::string adapted_;
   // The pair of logs, and the state of the MANIFEST, for which CheckFollows has reported that a log
-  // between the two may be missing; and the current state of the MANIFEST.
+  // between the two may be missing. If it meets both again, nothing is missing.
   std::string unsure_at_;
+  // The state of the MANIFEST at the last ReadOn, in the same form.
   std::string manifest_at_;
 };
 

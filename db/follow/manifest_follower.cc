@@ -19,6 +19,7 @@ namespace varve {
 Status ManifestFollower::OpenCurrent(uint64_t number) {
   const std::string path = DescriptorFileName(context_.name(), number);
   std::unique_ptr<wal::LogTail> tail;
+  // A MANIFEST is a log without a log number, hence 0.
   VARVE_RETURN_IF_ERROR(
       wal::LogTail::Open(context_.fs().get(), path, 0, context_.file_options(), &tail));
   auto replay = std::make_unique<ManifestReplay>(path, &wanted_, versions_->obsolete_files());

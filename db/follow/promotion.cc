@@ -88,7 +88,8 @@ void Promotion::TakePrepared() {
     step.kind = TwoPhaseStep::Kind::kCommit;
     // Claim returns only this transaction, since undecided ones are added afterwards.
     step.prepared = transactions.Claim().front();
-    step.synced = true;  // No write comes before.
+    // The decision may count as durable: no write comes before KeepLogs has synced its log.
+    step.synced = true;
     transactions.NoteDecided(step, committed.decision_log);
   }
   for (auto& [name, prepared] : replayed.undecided()) {
@@ -100,6 +101,7 @@ void Promotion::TakePrepared() {
 // the new MANIFEST.
 Status Promotion::NoteFiles() {
   DbContext& context = engine_.context;
+  // Stays empty: the context is read-only until Run ends, so no directory is made.
   MadeDirectories made(context.fs().get());
   VARVE_RETURN_IF_ERROR(TakeTableDirectories(context, wanted_, &made, &directories_));
   std::vector<std::string> own;
@@ -202,8 +204,7 @@ Status Promotion::LogState() {
 // an error the files form a complete database for the next opening.
 Status Promotion::Run() {
   Engine& e = engine_;
-  // Before the new log, files change only in that missing directories are made and logs are
-  // truncated after their last records.
+  // Before the new log, files change only in that logs are truncated after their last records.
   VARVE_RETURN_IF_ERROR(NoteFiles());
   VARVE_RETURN_IF_ERROR(e.context.OpenDirectory());
   VARVE_RETURN_IF_ERROR(e.context.OpenLogDirectory());

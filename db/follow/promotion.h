@@ -40,21 +40,28 @@ class Promotion {
   Status Run() VARVE_EXCLUDES(kDbMutex);
 
  private:
-  // Check the conditions of Check.
+  // Check the conditions of Check: all families are open; prepared transactions can be decided; all
+  // durable data was read.
   Status CheckFamilies() VARVE_EXCLUDES(kDbMutex);
   Status CheckPrepared() const;
   Status CheckNothingLost() const;
-  // Run the steps of Run, in this order.
+
+  // ---- Steps of Run, in this order ----
+  // Lists the files: no new file gets the number of an existing one, and removed tables that still
+  // exist are noted for the new MANIFEST.
   Status NoteFiles() VARVE_EXCLUDES(kDbMutex);
+  // Makes prepared transactions those of this process, which can be decided here.
   void TakePrepared();
+  // Cuts logs after the last record that was read, makes them durable, and keeps those needed.
   Status KeepLogs() VARVE_EXCLUDES(kDbMutex);
+  // Writes the new MANIFEST.
   Status LogState() VARVE_REQUIRES(kDbMutex);
 
   Engine& engine_;
   const std::vector<ColumnFamilyDescriptor>& wanted_;
   ManifestFollower& manifest_;
   LogFollower& logs_;
-  DirectoryListing directories_;
+  DirectoryListing directories_;  // Set by NoteFiles.
 };
 
 }  // namespace varve

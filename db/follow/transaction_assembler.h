@@ -19,11 +19,12 @@ namespace varve {
 // Thread safety: none.
 class TransactionAssembler {
  public:
-  // Sets *batch to all updates that a record with marks brings, with the record's sequence number:
-  // its own, and those of the prepared transactions that it commits. Sets *missing to the names of
-  // those that are not here. Remembers and forgets nothing: Apply does, once the record counts.
-  // After an error *batch is unspecified. NotFound: *missing is not empty. Corruption: the record
-  // is malformed, or has too many updates. NotSupported: a transaction is one of RocksDB's
+  // Sets *batch to all updates that a record with marks of two-phase commit brings, with the
+  // record's sequence number: its own, and those of the prepared transactions that it commits.
+  // `sizes` are the sizes of timestamps that the record's log states. Sets *missing to the names of
+  // the transactions that are not here. Remembers and forgets nothing: Apply does, once the record
+  // counts. After an error *batch is unspecified. NotFound: *missing is not empty. Corruption: the
+  // record is malformed, or has too many updates. NotSupported: a transaction is one of RocksDB's
   // WRITE_PREPARED.
   Status Assemble(const Slice& record, const wal::TimestampSizes& sizes, std::string* batch,
                   std::set<std::string>* missing) const;

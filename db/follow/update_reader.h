@@ -9,6 +9,8 @@
 //                                      ^ 61..70 were    ^ the predecessor record says how long
 //                                        not logged       log 9 is, and with which number 12 begins
 //
+// Log 7 is of an earlier opening; log 9 is settled: nothing is added to it any more.
+//
 // In this example a reader at 41 returns the batches of log 9 up to 60. At the end of log 9 it goes
 // to log 12, whose predecessor record shows that nothing of log 9 is missing. So 61 to 70 were
 // written without the log, and it returns a gap that is not marked as lost. If log 9 were
@@ -151,12 +153,13 @@ class UpdateReader {
   const Options options_;
   LogHold hold_;
   std::unique_ptr<wal::LogTail> tail_;
-  LogSet::LogView view_;      // State of the current log at the last Look.
+  LogSet::LogView view_;      // State of the log at tail_ at the last Look.
   bool settled_ = false;      // view_ cannot change any more.
   SequenceNumber limit_ = 0;  // Visible sequence number at the last Look.
   bool looked_ = false;       // Records within view_ can be read without a Look.
   bool begins_late_ = false;
-  bool behind_ = true;  // No record at the position was read yet.
+  // No record at the position was read yet, so records that come now may lie before it.
+  bool behind_ = true;
   SequenceNumber next_;
   // True if numbers between the last batch and the next may have been in a log that was not read
   // completely.

@@ -4,7 +4,7 @@
 // one or several column families, all or none.
 //
 //    Collect, FlushAhead, NameFiles      no lock is held; writers go on
-//    EnterTrees                          a step in each family: no compaction moves tables
+//    EnterTrees                          a step in each family: no compaction begins there
 //    ---- order point: DecideBesideWriters, or DecideAlone with writers stopped -----------------
 //      look into the memtables, choose levels, take a sequence number if one is needed
 //    MakeDurable                         the edits go to the MANIFEST

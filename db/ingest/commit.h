@@ -15,8 +15,9 @@
 //    that overlaps the range is switched, and the table gets a sequence number above those of all
 //    earlier writes and below those of all later ones.
 // 2. Newer data lies above. It is in the memtable that the switch has made, or in one that does not
-//    overlap the range yet; epochs are given to memtables when they are switched, and to the tables
-//    at the order point, so L0 is in the right order whichever is added first. No flush merges
+//    overlap the range yet. Tables of L0 are ordered by their epochs, a larger one being newer;
+//    epochs are given to memtables when they are switched, and to the ingested tables at the order
+//    point, so L0 is in the right order whichever is added first. No flush merges
 //    memtables from before the order point with later ones (ImmutableMemTable::ends_table). No
 //    compaction begins in the family until the tables are in the tree (TreeAdmission's
 //    Extent::kAddition), so nothing newer can get beneath them; placing has considered the outputs
@@ -103,6 +104,7 @@ class IngestCommit {
     bool in_force = false;  // The MANIFEST has the edit, and the family was not dropped.
     // Smallest and largest user key that the ingestion changes, for IngestedRanges.
     std::pair<std::string, std::string> changed;
+    // Asks TreeAdmission for leave to change the family's tree; the change is one step.
     TreeAdmission::Participant participant;
     bool entered = false;  // The participant must leave.
     bool in_step = false;  // Its step has begun, and must be ended.
@@ -117,6 +119,7 @@ class IngestCommit {
   // Waits until tables may be added to the trees, and prevents conflicting changes until
   // LeaveTrees.
   Status EnterTrees() VARVE_REQUIRES(kDbMutex);
+  // Undoes what EnterTrees has done, also if it has failed, and schedules compactions.
   void LeaveTrees() noexcept VARVE_REQUIRES(kDbMutex);
   // Flushes large overlapping memtables before the order point, so that new snapshots need not wait
   // for that.
@@ -127,25 +130,30 @@ class IngestCommit {
   // Makes the decisions of the order point while writers run. Sets *decided to false, and changes
   // nothing, if writers must be blocked for it (DecideAlone).
   Status DecideBesideWriters(bool* decided) VARVE_REQUIRES(kDbMutex);
+  // Makes them while writers are blocked; also takes sequence numbers, and switches memtables.
   Status DecideAlone() VARVE_EXCLUDES(kDbMutex);
   // Returns an error if a family was dropped, the database is being closed, or writes are stopped.
   Status CheckWritable() VARVE_REQUIRES(kDbMutex);
-  // Marks the tables and parts that a memtable overlaps.
+  // Marks the tables and parts that a memtable overlaps. LookInto does so for one memtable.
   Status LookIntoMemTables() VARVE_REQUIRES(kDbMutex);
   static Status LookInto(const MemTable& mem, Part* part);
   // Chooses a level for each table, and checks it by the options.
   Status Place() VARVE_REQUIRES(kDbMutex);
+  // Check the places of a part by its options; that its tables can go beneath all data; and that
+  // tables which keep their sequence numbers are ordered by these.
   Status CheckPlaces(const Part& part) const VARVE_REQUIRES(kDbMutex);
   static Status CheckBehind(const Part& part) VARVE_REQUIRES(kDbMutex);
   static Status CheckOwnSequences(const Part& part);
   // Returns true if a table needs a sequence number, or a memtable must be switched.
   bool AnyNeedsOrder() const;
+  // Returns how many sequence numbers above `before` must be taken.
   uint64_t SequencesNeeded(SequenceNumber before) const;
   // Switches the memtables that must be flushed before the tables become visible.
   Status SwitchOverlapped() VARVE_REQUIRES(kDbMutex);
   // Takes that many sequence numbers, and begins the time in which no snapshot can be taken.
   void OpenWindow(uint64_t sequences) VARVE_REQUIRES(kDbMutex);
-  // Sets levels, epochs and sequence numbers in the edits.
+  // Sets levels, epochs and sequence numbers in the edits. `first` is the first of the `sequences`
+  // numbers that were taken.
   void FillInEdits(SequenceNumber first, uint64_t sequences) VARVE_REQUIRES(kDbMutex);
 
   // ---- From the order point on ----
@@ -155,20 +163,28 @@ class IngestCommit {
   void PrepareClosing();
   // Flushes the switched memtables, and writes the edits to the MANIFEST.
   Status MakeDurable() VARVE_REQUIRES(kDbMutex);
+  // Writes the sequence numbers into the files, for which write_global_seqno asks.
   Status WriteSequences() VARVE_EXCLUDES(kDbMutex);
   // Puts the readers that were opened for inspection into the table cache, for the files of the new
   // version.
   static void AdoptReaders(Part* part, const std::vector<FileRef>& files);
   // Installs super-versions with the tables, which makes them visible.
   void Show() VARVE_REQUIRES(kDbMutex);
+  // Ends what OpenWindow has begun, if it was called: snapshots can be taken again.
   void CloseWindow() noexcept VARVE_EXCLUDES(kDbMutex);
   // Cleans up after a failure. Files that the MANIFEST may name are kept from being discarded.
   void GiveUp() noexcept VARVE_REQUIRES(kDbMutex);
 
+  // ---- After the tables are visible; errors are not returned ----
+  // Runs the following steps.
   void Finish() VARVE_EXCLUDES(kDbMutex);
+  // Opens the readers of the part's tables in `closed`.
   static void OpenClosed(Part* part);
+  // Deletes the sources of tables that were moved.
   void RemoveSources();
+  // Writes the part's tables to the info log.
   void Log(const Part& part) const;
+  // Calls Log and the event listeners.
   void TellListeners();
 
   Engine& e_;

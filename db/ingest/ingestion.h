@@ -45,8 +45,9 @@ struct StagedTable {
   NewFile file;
   bool moves = false;           // The source is deleted after the commit.
   bool only_tombstone = false;  // One range tombstone is its only entry.
-  bool db_generated = false;    // Entries keep their sequence numbers.
-  int expected_level = 0;       // Level that `reader` was opened for.
+  // A database wrote it, not an SstFileWriter: its entries keep their sequence numbers.
+  bool db_generated = false;
+  int expected_level = 0;  // Level that `reader` was opened for.
   std::shared_ptr<const TableProperties> properties;
   std::unique_ptr<TableReader> reader;
 };

@@ -25,7 +25,7 @@ struct PlacementGround {
   CompactionStyle style = kCompactionStyleLevel;
   int base_level = 1;                       // Levels between L0 and it are kept empty.
   bool all_need_it = false;                 // All tables need a sequence number.
-  bool behind = false;                      // Uses the reserved last level.
+  bool behind = false;                      // Uses the level that cf_allow_ingest_behind reserves.
   const ReplacedRange* replaced = nullptr;  // Ignores tables in it; may be null.
 };
 

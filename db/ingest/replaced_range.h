@@ -37,7 +37,8 @@ class ReplacedRange {
   Status LookInto(const InternalKeyComparator& icmp, const MemTable& mem, bool* any) const;
 
   // Sets *tables to the version's tables in the range whose epochs are below `epochs_end`, with
-  // their levels. InvalidArgument: such a table is only partly in the range.
+  // their levels; a table with a larger epoch is newer than the ingested ones, and stays.
+  // InvalidArgument: such a table is only partly in the range.
   Status FindTables(const Version& version, uint64_t epochs_end,
                     std::vector<std::pair<int, FileRef>>* tables) const;
 

@@ -27,7 +27,8 @@ namespace varve {
 // A reader sees the entries up to its sequence number. With timestamps it sees only those of them
 // that are not after its timestamp, and an entry that a tombstone covers is not visible: the next
 // version, of an older timestamp, may have been written later than the tombstone. A `key` is always
-// a user key without timestamp, and a `trailer` that of an entry's internal key.
+// a user key without timestamp, and a `trailer` that of an entry's internal key: its sequence
+// number and type. A BatchEntry is an entry as a source returns it, many at once.
 //
 // Thread safety: none. Lifetime: comparator, tombstones and timestamp must outlive it. Tombstones
 // may be added at any time; answers need all that may cover the key that is asked for.

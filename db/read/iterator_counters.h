@@ -4,7 +4,8 @@
 // Counts in plain integers what a DB iterator does, and reports it in bulk.
 //
 //      call of the iterator  -->  IteratorCounters     additions to members of one object
-//      end of the call       -->  PerfContext          differences, if the thread counts
+//      end of the call       -->  PerfContext          differences, if the thread counts, which
+//                                                      its perf level decides
 //      end of the iterator   -->  Statistics           totals, once
 //
 // A ticker costs an atomic addition, or a look at the thread's share; an iterator passes millions

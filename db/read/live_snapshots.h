@@ -64,8 +64,9 @@ class LiveSnapshots {
   LiveSnapshots(const LiveSnapshots&) = delete;
   LiveSnapshots& operator=(const LiveSnapshots&) = delete;
 
-  // Takes a snapshot of the state at `seq`. With `holds_evidence` compactions also keep evidence of
-  // each change after it. Throws std::bad_alloc, with nothing taken.
+  // Takes a snapshot of the state at `seq`. A `timestamp` of UINT64_MAX means that the user has
+  // given it none. With `holds_evidence` compactions also keep evidence of each change after it.
+  // Throws std::bad_alloc, with nothing taken.
   const Snapshot* Acquire(SequenceNumber seq, int64_t unix_seconds, uint64_t timestamp = UINT64_MAX,
                           bool holds_evidence = false) VARVE_EXCLUDES(mu_);
   // Releases a snapshot. Returns false if it is null, was released already, or belongs to another

@@ -43,7 +43,7 @@ class SkipBudget {
   }
   // Returns the same for an entry that does not count against the limit: only time may run out.
   [[nodiscard]] bool SpendTimeOnly() {
-    rest_++;
+    rest_++;  // what Spend takes
     return Spend();
   }
   // True if a slice of this move was used up since the last call of TakeSliceEnd.

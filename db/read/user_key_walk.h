@@ -328,7 +328,9 @@ class UserKeyWalk {
   }
   // Steps to the next entry to be shown, and shows it.
   void PassForward(Passing passing);
-  // Seeks behind many hidden versions of a key instead of stepping over them.
+  // Seeks behind many hidden versions of a key instead of stepping over them. Returns false if the
+  // seek would not lead beyond the current entry, whose trailer is given; otherwise the source was
+  // moved, or the walk has failed.
   bool ReseekForward(Passing passing, uint64_t trailer);
   // Changes the direction, with the key shown as the starting point.
   void TurnForward();
@@ -342,15 +344,22 @@ class UserKeyWalk {
   // Steps to the previous key, and finds its newest visible version.
   void PassBackward();
   // Find the newest visible version of passed_key_: by steps, or, after too many of them, by a
-  // seek.
+  // seek. Set *trailer to its trailer, and save its value and timestamp; leave *trailer if there is
+  // none. The source is before all versions of the key afterwards. Return false if the walk has
+  // failed.
   bool FindNewestVisible(uint64_t* trailer);
   bool SeekNewestVisible(uint64_t* trailer);
+  // Moves the source to that version. Returns false if there is none, or the walk has failed.
+  // `stepped_on` is the trailer of a version that a step has found: if the seek misses it without
+  // a reason, the table is damaged, and the walk fails.
   bool GoToVisible(uint64_t stepped_on);
-  // Passes the versions of passed_key_ that are too new.
+  // Passes the versions of passed_key_ that are too new. Returns false if the walk has failed.
   bool PassTooNew();
+  // Seeks to before all versions of passed_key_. Returns false if the walk has failed.
   bool ReseekBackward();
-  // Copies the value, or pins it, before the source moves on.
+  // Sets value_ to a copy of the value, or pins it, before the source moves on.
   void SaveValue();
+  // Changes the direction, with the key shown as the starting point.
   void TurnBackward();
 
   // --- Values in blob files. Shows the key whose newest visible entry, with that user key and
@@ -379,11 +388,14 @@ class UserKeyWalk {
   void MergeForward();
   // Does the same for the key that was passed backward; the source is before its entries.
   void MergeBackward();
-  // Collects the operands, and the base below them if there is one.
+  // Collects the operands, and the base below them if there is one. Returns false if the walk has
+  // failed.
   bool CollectOperands();
   // Steps to the next older version of passed_key_. Returns false if there is none.
   bool StepInKey();
+  // Returns the last of the entries from `at` on that are operands of one key for certain.
   [[nodiscard]] const BatchEntry* LastOfOperands(const BatchEntry* at) const;
+  // Does StepInKey where the batch ends: takes the next one, with the operands pinned.
   bool MoveOverOperands();
   // Calls the operator, and shows its result. Returns false if the walk has failed.
   bool MergeOperandsNow();
@@ -424,14 +436,14 @@ class UserKeyWalk {
   // Forward: true if the source is after the entries of the key that is shown.
   bool is_past_ = false;
   uint64_t reseek_after_ = 0;
-  KeyBuffer passed_key_;
+  KeyBuffer passed_key_;  // user key of the entry that was passed, or is being looked at
   Status status_;
   SkipBudget budget_;
   WalkBounds bounds_;
   TombstoneRunWatch run_watch_;
-  std::string target_;
-  std::string saved_value_;
-  Cleanable value_pin_;
+  std::string target_;       // internal key of the last seek
+  std::string saved_value_;  // backward: value_, if it was copied
+  Cleanable value_pin_;      // backward: releases value_, if it was pinned until the next move
   const MergeCaller* merger_ = nullptr;
   Statistics* statistics_ = nullptr;
   // Members that most walks never need are allocated on demand: a small iterator is cheap to make.

@@ -7,8 +7,9 @@
 //      B: good states      x    -    x    x    x      stays at r5, unless r5 changed both
 //
 // Each family goes back independently, except that records that changed several families together
-// (an atomic flush) are kept in all of them or in none. MANIFESTs are tried from the one that
-// CURRENT names to older ones, and the first with a usable state is chosen.
+// (an atomic flush) are kept in all of them or in none. Of the MANIFESTs, the one that CURRENT
+// names is tried first, or the one of the synced mark if that is newer, and then all others from
+// the newest on. The first with a usable state is chosen.
 
 #include "db/recovery/complete_version.h"
 

@@ -143,6 +143,8 @@ Status LogRecovery::FindOldestWanted(const std::vector<uint64_t>& logs, uint64_t
     *oldest = kept != 0 ? kept : *first;
     return Status::OK();
   }
+  // The MANIFEST names no log for such transactions, and without allow_2pc there are usually none,
+  // so the logs are searched: the oldest one with marks of two-phase commit is wanted.
   for (auto log = first; log != logs.end() && *log < *oldest; ++log) {
     bool wanted = false;
     VARVE_RETURN_IF_ERROR(HasTwoPhaseMarks(context_.fs().get(), context_.LogFileOptions(),

@@ -202,6 +202,7 @@ Status LogReplay::ReplayOne(uint64_t number, const std::string& path) {
       if (!s.ok()) return s;
       continue;
     }
+    // After damage the first batch of a log decides if the whole log is applied.
     const bool stays_out = first && stopped_at_ != 0 && (end_missing_ || !GoesOn(record.bytes));
     if (stays_out && !VARVE_CANARY(kReplayAfterDamage)) {
       damaged_logs_.push_back(number);  // It may be sound, but was not replayed.
@@ -411,7 +412,8 @@ Status LogReplay::JudgeEnd(uint64_t number, const std::string& path, const wal::
     damaged_logs_.push_back(number);
     return StopOrRefuse(number, path, end, reason, synced);
   }
-  // Only the first record of the next log can show whether the end of this log is lost.
+  // Behind this log's records is one of the former log in this file, where more records of this log
+  // may have been. Only the first record of the next log can show whether they were lost.
   if (reader.EndedAtOtherLog() &&
       context_.options().wal_recovery_mode == WALRecoveryMode::kPointInTimeRecovery) {
     stopped_at_ = number;

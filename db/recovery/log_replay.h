@@ -59,16 +59,22 @@ class LogReplay {
   // Writes the remaining memtables to L0.
   Status FlushRest();
 
+  // Returns what the opening must write to the MANIFEST, by family id: the tables and blob files
+  // that the replay has written.
   const std::map<uint32_t, VersionEdit>& edits() const { return edits_; }
+  // Returns the largest sequence number that the MANIFEST or a replayed record has used.
   SequenceNumber max_sequence() const { return max_sequence_; }
   // Returns the sequence number of the first replayed record, or kMaxSequenceNumber.
   SequenceNumber first_sequence() const { return first_sequence_; }
+  // Returns true if a memtable was flushed.
   bool wrote_tables() const { return wrote_tables_; }
   // Returns the offset of the end of the last record of a log; 0 if it was not read to its end.
   uint64_t LogEnd(uint64_t number) const;
   // Returns the logs that were left out, or that have damage other than a torn tail that was never
   // synced.
   const std::vector<uint64_t>& damaged_logs() const { return damaged_logs_; }
+  // Returns true if the replay stopped at damage, and no later log has shown that nothing is
+  // missing.
   bool stopped_early() const { return stopped_at_ != 0; }
   // Returns the replay of two-phase commit, which has the undecided transactions once all logs are
   // replayed.
@@ -78,7 +84,8 @@ class LogReplay {
   bool met_two_phase() const { return two_phase_.met_any(); }
   // Adds a name to the report.
   void NotePrepared(const std::string& name) { report_.prepared_transactions.push_back(name); }
-  // Returns true if a replayed log is stamped (db/engine/new_logs.h).
+  // Returns true if a replayed log is stamped: it states the sizes of families' timestamps
+  // (db/engine/new_logs.h).
   bool met_stamped_log() const { return met_stamped_log_; }
   // Returns false if a log was read to its end and has no batch; a predecessor record is none.
   bool HasBatches(uint64_t number) const { return !empty_logs_.contains(number); }
@@ -140,6 +147,7 @@ class LogReplay {
                       const std::string& reason, uint64_t synced);
   // Adds the sequence numbers that were not replayed to the report.
   void FindLostSequences(const std::vector<uint64_t>& log_numbers);
+  // Returns the sequence number after the last one that was replayed.
   SequenceNumber NextExpected() const;
   // Stops before a complete record that must not be applied, for `reason`, and reports this record
   // as damage. Reads the rest of the log, whose only error is that of `records`.
@@ -174,7 +182,7 @@ class LogReplay {
   SequenceNumber first_sequence_ = kMaxSequenceNumber;
   bool wrote_tables_ = false;
   bool met_stamped_log_ = false;
-  std::set<uint64_t> missed_logs_;
+  std::set<uint64_t> missed_logs_;  // Numbers of logs that should exist but do not.
   // Last sequence number before which a predecessor record shows a loss.
   SequenceNumber lost_last_ = 0;
   uint64_t stopped_at_ = 0;  // Log at which the replay stopped; 0: it did not stop.

@@ -11,8 +11,8 @@
 
 namespace varve {
 
-// Returns the largest sequence number of any readable batch in a log, skipping damage, or 0 if
-// there is none. Reads the whole log.
+// Returns the largest sequence number of any readable batch in the log of that number, which is at
+// `path`, skipping damage, or 0 if there is none. Reads the whole log.
 SequenceNumber LastSequenceIn(FileSystem* fs, const FileOptions& options, const std::string& path,
                               uint64_t number);
 

@@ -41,6 +41,7 @@ struct ManifestSurvey {
   std::string damage;         // Reason why it is not whole.
   uint64_t end = 0;           // End of its last whole record.
   std::map<uint32_t, SurveyedFamily> families;
+  // Numbers of tables and blob files that the MANIFEST once had and has removed.
   std::set<uint64_t> deleted_files;
   std::string db_id;
   uint64_t next_file_number = 0;

@@ -26,7 +26,7 @@ struct RepairOpening {
 // Arguments of an opening of any kind.
 struct OpenRequest {
   DBOptions options;
-  std::string name;
+  std::string name;  // Path of the database.
   std::vector<ColumnFamilyDescriptor> families;
   bool read_only = false;
   bool follows = false;                   // With read_only: for a secondary.

@@ -39,8 +39,9 @@ class RecordPipeline {
     // before it.
     bool last_to_stay = false;
     uint64_t offset = 0;
-    bool after_hole = false;  // There was a hole before this record.
-    bool has_marks = false;   // It has marks of two-phase commit.
+    // There was a hole before this record: zeros in place of records that a power loss has taken.
+    bool after_hole = false;
+    bool has_marks = false;  // It has marks of two-phase commit.
     // OK, or the error of the batch's structure or of its adaptation to the families.
     Status structure;
   };

@@ -17,6 +17,7 @@
 
 namespace varve {
 
+// A write stamps the hash bucket of its key with its sequence number (KeyStamps).
 // A commit is validated at its place in the order of all writes: it is refused there if the bucket
 // of a key has a stamp newer than what the transaction knows of the key. Then it waits until all
 // earlier writes are visible, looks the keys up, and tries again with that knowledge. So a write
@@ -105,9 +106,10 @@ class OptimisticTransaction final : public TransactionBase {
   SequenceNumber evidence_since_ = kMaxSequenceNumber;
   EvidenceHolds::Slot* evidence_hold_ = nullptr;
   std::vector<std::shared_ptr<const Snapshot>> evidence_;
-  std::vector<StampLimit> limits_;  // Of each key, during a commit.
-  std::vector<TrackedUse> uses_;    // Uses in order, while there are save points.
-  std::vector<size_t> marks_;       // Position of each save point in uses_.
+  // During a commit, for each key: the newest stamp with which it is known to be unchanged.
+  std::vector<StampLimit> limits_;
+  std::vector<TrackedUse> uses_;  // Uses in order, while there are save points.
+  std::vector<size_t> marks_;     // Position of each save point in uses_.
 };
 
 }  // namespace varve

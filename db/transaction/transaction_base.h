@@ -364,7 +364,8 @@ class TransactionBase : public Transaction {
   Status WhatItLacks() const;
   // Takes the announced snapshot and remembers to call the notifier.
   Status TakeItNow();
-  // Ends a step that returned `s`. If it succeeded, calls the notifier last.
+  // Ends a step that returned `s`. If it succeeded, calls the notifier last. NotFound counts as a
+  // success: it is the result of a read for update that found no value.
   Status Settled(Status s) {
     ChargeMemory();
     if (untold_) [[unlikely]]

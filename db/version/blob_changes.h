@@ -90,15 +90,19 @@ class BlobChanges {
   // Forgets rejected files that are nothing but garbage, and closes the readers of the others. For
   // edits without a base, so that reading a long MANIFEST keeps no files that are gone.
   void ForgetDead();
+  // Returns Corruption that names the blob file.
   Status Bad(uint64_t number, const std::string& what) const;
+  // Returns the blob files that the tables in these levels refer to.
   static References Collect(const std::vector<std::vector<FileRef>>& levels);
+  // Adds the file to *chosen if the next version keeps it, otherwise to removed_ (if it is from
+  // base) or rejected_.
   Status Choose(BlobFileState file, bool from_base, References* references,
                 std::vector<BlobFileState>* chosen);
 
   const BlobFiles* const base_;
   const std::string* const context_;
   const BlobFilesByNumber* reused_ = nullptr;
-  std::map<uint64_t, Change> changes_;
+  std::map<uint64_t, Change> changes_;  // by number: files that edits add or count garbage in
   std::vector<FileRef> removed_;
   std::vector<FileRef> rejected_;
   std::vector<BlobGarbage> uncounted_;

@@ -114,9 +114,11 @@ class ManifestReplay {
   std::set<uint64_t> TakeGoneTables() { return std::move(gone_tables_); }
   // Adds the blob files of a family that its version, which was built, does not keep.
   void NoteUnreferenced(const VersionBuilder& built);
+  // Returns ranges [first, end) of logs that openings have not found (VersionSet::NoteUnreadLogs).
   const std::vector<std::pair<uint64_t, uint64_t>>& unread_logs() const { return unread_logs_; }
   // Returns the latest time that databases with lifetimes have stored; seconds since 1970, 0: none.
   uint64_t ttl_clock() const { return ttl_clock_; }
+  // Returns the stored positions of change streams, by name.
   const std::map<std::string, ChangePosition>& change_positions() const {
     return change_positions_;
   }
@@ -126,9 +128,11 @@ class ManifestReplay {
   Status TakeRecord(VersionEdit edit);
   // Applies one edit to the database's numbers and to its family.
   Status Apply(const VersionEdit& edit);
+  // Takes over what an edit says of the whole database: numbers, id, positions.
   Status ApplyGlobals(const VersionEdit& edit);
   // Begins a family. Corruption if the id or the name is in use.
   Status AddFamily(uint32_t id, const std::string& name);
+  // Applies what an edit says of its family, files included.
   Status ApplyToFamily(const VersionEdit& edit, Family* family);
   // Applies what GoBackTo allows of an edit.
   Status ApplyUpToPoint(VersionEdit edit, Family* family);
@@ -140,6 +144,7 @@ class ManifestReplay {
   }
   // Notes which of the files on disk (TellGoneAmong) the edit adds to the family or removes.
   void NoteTables(const VersionEdit& edit, Family* family);
+  // Raises the family's full_history_ts_low. InvalidArgument: it has not the size of timestamps.
   Status TakeFullHistoryTsLow(const std::string& low, const Family& family) const;
   // Checks the number of a file that an edit names, and raises largest_number.
   Status NoteNumber(uint64_t number);
@@ -153,16 +158,17 @@ class ManifestReplay {
   const ManifestPoint* point_ = nullptr;  // set by GoBackTo
   // Families that were added and not dropped.
   std::map<uint32_t, Family> families_;
+  // Set by Succeed: the families of the earlier replay, and files that may be reused.
   std::map<uint32_t, std::shared_ptr<FamilyVersions>> before_;
   ReusableFiles reused_;
-  // Names of these families.
+  // Names of the families in families_.
   std::set<std::string> names_;
   std::vector<VersionEdit> group_;  // records of an incomplete atomic group
   uint64_t record_offset_ = 0;
   uint64_t end_ = 0;
 
   std::optional<std::string> db_id_;
-  std::optional<uint64_t> log_number_;
+  std::optional<uint64_t> log_number_;  // of any family; an opening only needs that there is one
   std::optional<uint64_t> next_file_number_;
   std::optional<SequenceNumber> last_sequence_;
   uint64_t min_log_number_to_keep_ = 0;

@@ -153,10 +153,12 @@ class TableCache {
   std::shared_ptr<SharedHistogram> ReadLatenciesOf(int level);
   // Returns how the file of a table is read: histogram, statistics, and messages.
   RandomAccessFileReader::Options ReaderOptions(const TableFacts& file, int level);
+  // Opens the file of a table, but makes no reader of it.
   IOStatus OpenFile(const FileMetaData& file, int level,
                     std::unique_ptr<RandomAccessFileReader>* handle);
   // Opens a table in the tree, by the file that was opened ahead or by its name.
   Status OpenReader(FileMetaData* file, int level, std::unique_ptr<TableReader>* reader);
+  // Makes a reader of an open file. Messages call it `name`.
   Status OpenTable(const TableFacts& file, const std::string& name, int level,
                    std::unique_ptr<RandomAccessFileReader> handle,
                    std::unique_ptr<TableReader>* reader);

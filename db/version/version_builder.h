@@ -75,12 +75,15 @@ class VersionBuilder {
   const BlobChanges& blobs() const { return blobs_; }
 
  private:
+  // A table that an edit adds.
   struct Added {
     int level;
-    bool seqs_known;
+    bool seqs_known;  // false: FinishRecovery gives it a sequence range
     FileRef file;
   };
 
+  // Apply one deletion or addition of an edit. Corruption: it contradicts earlier edits. If it
+  // contradicts base, TakeBase finds that.
   Status ApplyDeletion(int level, uint64_t number);
   Status ApplyAddition(const NewFile& file);
   // Returns null if the file is not among those to be reused.
@@ -90,9 +93,13 @@ class VersionBuilder {
   // Keeps base's files unless they were deleted. A file that was deleted and added again, which is
   // how files move, keeps its object with the open reader.
   Status TakeBase(std::vector<std::vector<FileRef>>* levels, std::vector<FileRef>* removed);
+  // Returns InvalidArgument if the options have no level or directory for the table.
   Status CheckPlace(const Added& added, size_t levels) const;
+  // Charges the memory of the file's metadata, unless that was done.
   Status ChargeFile(FileMetaData* file) const;
+  // Sorts the files of a level below L0. Corruption: two of them overlap.
   Status CheckLevel(int level, std::vector<FileRef>* files) const;
+  // Returns Corruption with the context.
   Status Bad(const std::string& what) const;
 
   const InternalKeyComparator* const icmp_;
@@ -106,7 +113,7 @@ class VersionBuilder {
   bool made_up_ = false;
   bool reserves_last_level_ = false;
   BlobChanges blobs_;
-  std::unordered_map<uint64_t, Added> added_;
+  std::unordered_map<uint64_t, Added> added_;            // by number
   std::unordered_map<uint64_t, int> deleted_from_base_;  // maps a number to its level
 };
 

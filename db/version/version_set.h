@@ -58,6 +58,7 @@ struct FamilyVersions {
   // All updates of the family in logs with smaller numbers are in tables.
   uint64_t log_number VARVE_GUARDED_BY(kDbMutex) = 0;
   VersionRef current VARVE_GUARDED_BY(kDbMutex);
+  // Epoch of the next table that is newer than all others (TableFacts::epoch_number).
   uint64_t next_epoch_number VARVE_GUARDED_BY(kDbMutex) = 1;
   // Versions of keys that are older than this timestamp may have been dropped by compactions.
   // Empty: none was, or keys have no timestamps.
@@ -221,8 +222,10 @@ class VersionSet {
   std::shared_ptr<FamilyVersions> FindFamily(const std::string& name) const
       VARVE_REQUIRES(kDbMutex);
 
+  // Returns a number that no file has, and that is never returned again.
   uint64_t NewFileNumber() { return next_file_number_.fetch_add(1, std::memory_order_relaxed); }
   uint64_t next_file_number() const { return next_file_number_.load(std::memory_order_relaxed); }
+  // Makes NewFileNumber return only larger numbers than this one. Any thread.
   void MarkFileNumberUsed(uint64_t number);
   uint64_t manifest_file_number() const VARVE_REQUIRES(kDbMutex) { return manifest_file_number_; }
   // Returns the MANIFESTs that a newer one, durable and in force, has replaced. Returns each number
@@ -273,6 +276,7 @@ class VersionSet {
   // Notes that logs [first, end), below MinLogNumber, were looked for by an opening and not found,
   // so their data was never put into tables.
   void NoteUnreadLogs(uint64_t first, uint64_t end) VARVE_REQUIRES(kDbMutex);
+  // Returns true if the log is in such a range.
   bool WasUnread(uint64_t log) const VARVE_REQUIRES(kDbMutex);
 
   // Returns the last VersionEdit::ttl_clock; 0 if there was none.
@@ -310,11 +314,13 @@ class VersionSet {
   Status WriteEdits(const std::vector<VersionEdit*>& edits, std::vector<FileRef> tables,
                     FSDirectory* dir, bool new_manifest, const FamilyVersions* made = nullptr)
       VARVE_REQUIRES(kDbMutex);
+  // Builds the version with which CreateFamily begins, from the tables that `tables` adds.
   Status BuildFirstVersion(const FamilyVersions& family, const VersionEdit& tables,
                            VersionRef* version, std::vector<FileRef>* files)
       VARVE_REQUIRES(kDbMutex);
   // Handles the consequences of a failed write.
   void AfterFailure(ManifestWrite* write, const IOStatus& error) VARVE_REQUIRES(kDbMutex);
+  // Keep the tables of a failed edit, and let them go once a fresh MANIFEST ends the doubt.
   void KeepDoubtfulTables(std::vector<FileRef> tables) VARVE_REQUIRES(kDbMutex);
   void ReleaseDoubtfulTables() VARVE_REQUIRES(kDbMutex);
   // Rejects tables whose names are in doubt, except those that are only moved.
@@ -325,21 +331,33 @@ class VersionSet {
   // Returns the edit's family, or null if it does not exist. `made` is about to be created.
   const FamilyVersions* FamilyOf(const VersionEdit& edit, const FamilyVersions* made) const
       VARVE_REQUIRES(kDbMutex);
+  // Sets the epochs of new files that have none.
   void FillInEpochs(FamilyChange* change) VARVE_REQUIRES(kDbMutex);
+  // If the changes leave logs behind, adds the number of the oldest one still needed to one of the
+  // edits, or makes *extra a record for it and adds that.
   void PlanMinLog(const std::vector<FamilyChange>& changes, std::vector<VersionEdit*>* edits,
                   VersionEdit* extra) const VARVE_REQUIRES(kDbMutex);
+  // Puts the next file number and the last sequence number into every edit.
   void FillInNumbers(const std::vector<VersionEdit*>& edits) VARVE_REQUIRES(kDbMutex);
   // Sets the new version of each change whose edits change files, and adds to *added the files that
   // the families do not have yet.
   Status BuildVersions(std::vector<FamilyChange>* changes, std::vector<FileRef>* added)
       VARVE_REQUIRES(kDbMutex);
+  // Takes over what the builder has decided about blob files.
   static void TakeBlobFiles(const BlobChanges& blobs, FamilyChange* change,
                             std::vector<FileRef>* added);
+  // Allocates all memory that Install needs, so that it cannot fail.
   void MakeRoomToInstall(const std::vector<FamilyChange>& changes) VARVE_REQUIRES(kDbMutex);
+  // Makes the new versions current, and the removed files obsolete.
   void Install(std::vector<FamilyChange>* changes) VARVE_REQUIRES(kDbMutex);
+  // Returns Corruption if tables of the current versions are missing or, with check_table_sizes,
+  // have another size than the MANIFEST says.
   Status VerifyTables() const VARVE_REQUIRES(kDbMutex);
+  // Returns Corruption if the MANIFEST with that number ends at `end`, and the mark `known` says
+  // that more of it, or a newer one, was durable.
   Status CheckNotCut(const wal::SyncedMark& known, uint64_t manifest, uint64_t end) const
       VARVE_REQUIRES(kDbMutex);
+  // Makes the version current, and remembers it for LiveVersions.
   void SetCurrent(FamilyVersions* family, VersionRef version) VARVE_REQUIRES(kDbMutex);
 
   const VersionSetOptions options_;

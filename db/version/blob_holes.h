@@ -117,6 +117,7 @@ class BlobHoles {
       VARVE_REQUIRES(kDbMutex);
   // Forgets files that no version has any more, and the oldest ones if there are too many ranges.
   void Limit() VARVE_REQUIRES(kDbMutex);
+  // Returns the number of ranges that all members hold.
   [[nodiscard]] size_t Ranges() const VARVE_REQUIRES(kDbMutex);
 
   std::list<Waiting> waiting_ VARVE_GUARDED_BY(kDbMutex);

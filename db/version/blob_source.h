@@ -80,9 +80,12 @@ class BlobSource {
   // Finds the reader of a reference.
   Status Locate(const ReadOptions& options, const Version& version, const BlobReference& reference,
                 BlobReaderPin* pin);
+  // Opens the file. Corruption: it is missing.
   Status Open(const BlobFile& file, std::unique_ptr<BlobFileReader>* reader);
+  // Does Pin for a reader that counts against max_open_files.
   Status PinLimited(const ReadOptions& options, const BlobFile& file, BlobReaderPin* pin);
 
+  // Returns true, and sets *value, if the cache of values has the value.
   [[nodiscard]] bool FindCached(const Slice& user_key, const BlobReference& reference,
                                 PinnableSlice* value) const {
     return cache_ != nullptr && cache_->Find(user_key, reference, value);

@@ -27,6 +27,7 @@ class TablePaths {
   const std::vector<std::string>& directories() const { return directories_; }
   // Requires that `path_id` is below size().
   const std::string& directory(uint32_t path_id) const;
+  // Return the path of a file.
   std::string FileName(const TableFacts& file) const {
     return file.kind == DataFileKind::kTable ? FileName(file.number, file.path_id)
                                              : BlobFileName(file.number);

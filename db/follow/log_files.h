@@ -34,6 +34,7 @@ class LogFiles {
   Status View(uint64_t number, LogSet::LogView* view, bool* settled = nullptr) const;
 
  private:
+  // Opens a log at a path.
   IOStatus OpenAt(const std::string& path, uint64_t number,
                   std::unique_ptr<wal::LogTail>* tail) const;
 

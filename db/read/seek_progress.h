@@ -48,6 +48,8 @@ class SeekProgress {
   }
 
  private:
+  // True if the target is beyond the last one in the walk's direction, or there was none, or, with
+  // may_repeat, if it is the same.
   [[nodiscard]] bool LeadsOnward(const std::string& last, const Slice& target, bool backward,
                                  bool may_repeat) const {
     if (last.empty()) return true;

@@ -28,6 +28,7 @@ class TombstoneRunWatch {
     runs_ = runs;
     super_version_ = super_version;
   }
+  // True if runs are looked for and remembered.
   [[nodiscard]] bool on() const { return runs_ != nullptr; }
 
   // True while a run is measured.

@@ -26,6 +26,7 @@ class LogDirectoryLock {
   void Remove();
 
  private:
+  // Releases the lock, if it is held, and leaves its file.
   void Release();
 
   FileSystem* const fs_;

@@ -114,6 +114,7 @@ class RepairPlanner {
   std::string ChoosePath(const PlannedFamily& family, NewFile* known) const;
   // Restores tables that earlier repairs gave up and that have reappeared.
   Status TakeGivenUp();
+  // Does so for one table of the family `id`, of which the record with that number tells.
   Status TakeOneGivenUp(const NewFile& table, uint64_t record, uint32_t id, PlannedFamily* family);
   // Adds a table to plan_->missing.
   void NoteMissing(uint32_t id, const PlannedFamily& family, const NewFile& table);
@@ -160,7 +161,9 @@ class RepairPlanner {
   void NoteNumbers(const std::vector<std::string>& entries);
   // Raises it above the numbers in the synced marks.
   void NoteMarks();
+  // Returns with what the tables of a family are examined.
   TableSurveyContext ContextOf(const PlannedFamily& family) const;
+  // Returns the report's entry for a table of that family.
   RepairReport::Table Describe(const TableFinding& finding, const std::string& family) const;
   // Returns the given options for a family, else those for unknown families, which may be null.
   const ColumnFamilyOptions* OptionsOf(const std::string& family) const;

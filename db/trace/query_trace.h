@@ -91,9 +91,10 @@ class QueryTrace {
   TraceOptions options_ VARVE_GUARDED_BY(mu_);
   std::unique_ptr<TraceWriter> writer_ VARVE_GUARDED_BY(mu_);  // Null: there is no trace.
   uint64_t passed_over_ VARVE_GUARDED_BY(mu_) = 0;             // Calls since the last recorded one.
-  std::string record_ VARVE_GUARDED_BY(mu_);
+  std::string record_ VARVE_GUARDED_BY(mu_);  // The record being written; its memory is reused.
+  // The error after which nothing more is recorded; EndTrace returns it.
   Status status_ VARVE_GUARDED_BY(mu_);
-  bool shut_down_ VARVE_GUARDED_BY(mu_) = false;
+  bool shut_down_ VARVE_GUARDED_BY(mu_) = false;  // The database is closed.
 };
 
 }  // namespace varve

@@ -62,6 +62,7 @@ class BaseDeltaIterator final : public Iterator {
     size_t size = 0;
   };
 
+  // Returns the bytes of the batch at that place.
   [[nodiscard]] Slice BytesOf(const Piece& piece) const {
     return Slice(cursor_.batch().data() + piece.at, piece.size);
   }

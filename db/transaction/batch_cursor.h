@@ -35,6 +35,7 @@ class BatchCursor {
   }
   // Returns the family whose entries the cursor walks; borrowed from the index.
   [[nodiscard]] BatchIndex::Family* family() const { return family_; }
+  // Returns the batch's bytes, in which the index finds entries by their offsets.
   [[nodiscard]] const std::string& batch() const { return index_->batch(); }
 
   // All methods from here to PrevKey require Valid().

@@ -196,7 +196,7 @@ class LockRanges {
   bool TakeFromExpired(HeldRange* range) VARVE_REQUIRES(mu_);
 
   mutable Mutex mu_{kLockRangesRank};
-  // Ranges that exclude others, and ranges that wait to.
+  // Ranges that exclude others (held_), and ranges that wait to do so (pending_).
   BalancedTree<HeldRange> held_ VARVE_GUARDED_BY(mu_);
   std::vector<HeldRange*> pending_ VARVE_GUARDED_BY(mu_);
   std::map<uint32_t, Family> families_ VARVE_GUARDED_BY(mu_);

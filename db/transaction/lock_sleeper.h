@@ -91,6 +91,7 @@ class LockSleepers {
   Mutex mu_{kLockSleepersRank};
   // Each has capacity for all existing sleepers.
   std::vector<std::unique_ptr<LockSleeper>> free_ VARVE_GUARDED_BY(mu_);
+  // Kept until no thread is about to wake them.
   std::vector<std::unique_ptr<LockSleeper>> failed_ VARVE_GUARDED_BY(mu_);
   // Number of sleepers that are borrowed.
   size_t lent_ VARVE_GUARDED_BY(mu_) = 0;

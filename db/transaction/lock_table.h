@@ -175,7 +175,7 @@ class LockTable final : private WaitGraph {
   // Guards the waits that searches see.
   Mutex waits_mu_{kLockWaitsRank};
   std::unordered_map<TransactionID, Wait> waits_ VARVE_GUARDED_BY(waits_mu_);
-  uint64_t wait_numbers_ VARVE_GUARDED_BY(waits_mu_) = 0;
+  uint64_t wait_numbers_ VARVE_GUARDED_BY(waits_mu_) = 0;  // The last Wait::number.
   Mutex limit_mu_{kLockLimitRank};
   // Number of locked keys and ranges by family; used only if there is a limit.
   std::unordered_map<uint32_t, int64_t> locked_ VARVE_GUARDED_BY(limit_mu_);

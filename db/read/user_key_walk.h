@@ -441,7 +441,7 @@ class UserKeyWalk {
   SkipBudget budget_;
   WalkBounds bounds_;
   TombstoneRunWatch run_watch_;
-  std::string target_;       // internal key of the last seek
+  std::string target_;       // internal key that SetTarget has made
   std::string saved_value_;  // backward: value_, if it was copied
   Cleanable value_pin_;      // backward: releases value_, if it was pinned until the next move
   const MergeCaller* merger_ = nullptr;

@@ -62,6 +62,7 @@ Status CheckHoldsNoTables(const DbContext& context, const OpenRequest& request,
   return Status::OK();
 }
 
+// Makes the LOG in the secondary's own directory, unless the options have a logger.
 Status MakeLog(const OpenRequest& request, const std::string& path, DbContext* context) {
   std::shared_ptr<Logger> info_log = context->options().info_log;
   if (info_log == nullptr) {
@@ -75,6 +76,7 @@ Status MakeLog(const OpenRequest& request, const std::string& path, DbContext* c
   return Status::OK();
 }
 
+// A promotion makes the version set write, so it gets all that a writer's has.
 void MakeVersionSet(Engine* engine) {
   const DbContext& context = engine->context;
   VersionSetOptions options;

@@ -36,6 +36,7 @@ struct Pinned {
   VersionRef version;
 };
 
+// Calls `check` for each table of the current versions, without the mutex, until an error.
 Status ForEachTable(DbState* state, const Check& check) {
   std::vector<Pinned> all;
   {
@@ -80,6 +81,7 @@ Status ForEachBlobFile(DbState* state, const Look& look) {
   return Status::OK();
 }
 
+// Compares a whole file with the checksum that the MANIFEST has for it, if there is one.
 Status VerifyFile(const DbContext& context, const FileMetaData& file) {
   const std::string& function = file.checksum.function;
   if (file.checksum.value == kUnknownFileChecksum || function.empty() ||

@@ -50,7 +50,8 @@ Status CheckFamilies(const DBOptions& options,
   return Status::OK();
 }
 
-// Must come after the replay, as the commit path begins after the last replayed sequence number.
+// Must come after the replay, as the commit path begins after the last replayed sequence number. A
+// secondary has no replay, and gives it the number as it reads on (CommitPath::StartFrom).
 void MakeWritePath(Engine* engine) {
   Engine& e = *engine;
   e.host = std::make_unique<WriteHost>(e.context, &e.state, &e.errors, &e.stalls.slow_path());

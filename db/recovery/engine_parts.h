@@ -22,7 +22,7 @@ std::shared_ptr<Engine> MakeEngine(const OpenRequest& request);
 Status CheckFamilies(const DBOptions& options, const std::vector<ColumnFamilyDescriptor>& families);
 
 // Creates the write path of an engine. Requires its logs and versions, and that the last sequence
-// number is final.
+// number is final, or is told with CommitPath::StartFrom before the first write.
 void MakeWritePath(Engine* engine);
 
 }  // namespace varve

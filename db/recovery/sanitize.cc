@@ -53,6 +53,7 @@ DBOptions SanitizeOptions(const std::string& db_name, const DBOptions& options) 
   }
   // The bytes after the end of a recycled log look like damage that these two modes refuse.
   // RocksDB's readers fail on records of recycled logs that are compressed and in several blocks.
+  // With the last two options old logs go into the archive, and cannot be recycled.
   if (result.wal_recovery_mode == WALRecoveryMode::kTolerateCorruptedTailRecords ||
       result.wal_recovery_mode == WALRecoveryMode::kAbsoluteConsistency ||
       result.wal_compression != kNoCompression || result.WAL_ttl_seconds != 0 ||

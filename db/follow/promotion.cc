@@ -99,11 +99,10 @@ void Promotion::TakePrepared() {
 
 // Marks the numbers of all existing files as used, and notes removed tables that still exist, for
 // the new MANIFEST.
-Status Promotion::NoteFiles() {
+Status Promotion::NoteFiles(MadeDirectories* made) {
   DbContext& context = engine_.context;
-  // Stays empty: the context is read-only until Run ends, so no directory is made.
-  MadeDirectories made(context.fs().get());
-  VARVE_RETURN_IF_ERROR(TakeTableDirectories(context, wanted_, &made, &directories_));
+  // A directory that only the secondary's options name does not exist yet.
+  VARVE_RETURN_IF_ERROR(TakeTableDirectories(context, wanted_, made, &directories_));
   std::vector<std::string> own;
   std::vector<std::string> logs;
   FileSystem* const fs = context.fs().get();
@@ -204,8 +203,10 @@ Status Promotion::LogState() {
 // an error the files form a complete database for the next opening.
 Status Promotion::Run() {
   Engine& e = engine_;
-  // Before the new log, files change only in that logs are truncated after their last records.
-  VARVE_RETURN_IF_ERROR(NoteFiles());
+  // Before the new log, files change only in that logs are truncated after their last records, and
+  // that table directories are created.
+  MadeDirectories made(e.context.fs().get());
+  VARVE_RETURN_IF_ERROR(NoteFiles(&made));
   VARVE_RETURN_IF_ERROR(e.context.OpenDirectory());
   VARVE_RETURN_IF_ERROR(e.context.OpenLogDirectory());
   TakePrepared();
@@ -241,6 +242,7 @@ Status Promotion::Run() {
   }
   e.stalls.Update();
   e.context.BecomeWriter();
+  made.Keep();
   return Status::OK();
 }
 

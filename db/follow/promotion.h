@@ -49,7 +49,7 @@ class Promotion {
   // ---- Steps of Run, in this order ----
   // Lists the files: no new file gets the number of an existing one, and removed tables that still
   // exist are noted for the new MANIFEST.
-  Status NoteFiles() VARVE_EXCLUDES(kDbMutex);
+  Status NoteFiles(MadeDirectories* made) VARVE_EXCLUDES(kDbMutex);
   // Makes prepared transactions those of this process, which can be decided here.
   void TakePrepared();
   // Cuts logs after the last record that was read, makes them durable, and keeps those needed.

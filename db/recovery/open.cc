@@ -312,7 +312,8 @@ Status Opener::MakeVersionSet() {
   e_->state.versions = std::make_unique<VersionSet>(options, &e_->state.mu);
   VARVE_RETURN_IF_ERROR(context.fs()->GetChildren(context.name(), IOOptions(), &entries_, nullptr));
   directories_[context.name()] = entries_;
-  VARVE_RETURN_IF_ERROR(TakeTableDirectories(context, families_, &made_, &directories_));
+  VARVE_RETURN_IF_ERROR(TakeTableDirectories(
+      context, families_, context.read_only() ? nullptr : &made_, &directories_));
   LogOptions(context, request_.families, entries_);
   if (repairs_) return Status::OK();
   if (context.options().best_efforts_recovery) VARVE_RETURN_IF_ERROR(ChooseVersion());

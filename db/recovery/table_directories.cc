@@ -20,18 +20,19 @@ namespace varve {
 
 namespace {
 
-// Creates and lists one directory. Another database's directory is refused, since this database
-// would treat its files as its own, and delete them as obsolete.
+// Creates and lists one directory; with null for `made` lists it if it exists. Another database's
+// directory is refused, since this database would treat its files as its own, and delete them as
+// obsolete.
 Status TakeOne(const DbContext& context, const std::string& directory, MadeDirectories* made,
                DirectoryListing* listing) {
   FileSystem* const fs = context.fs().get();
-  if (!context.read_only()) VARVE_RETURN_IF_ERROR(made->Make(directory));
+  if (made != nullptr) VARVE_RETURN_IF_ERROR(made->Make(directory));
   VARVE_RETURN_IF_ERROR(CheckNotOfAnother(fs, context.name(), directory, "tables"));
   // A directory with a CURRENT can only be the database's own one, under another path.
   if (fs->FileExists(CurrentFileName(directory), IOOptions(), nullptr).ok()) return Status::OK();
   std::vector<std::string> names;
   const IOStatus s = fs->GetChildren(directory, IOOptions(), &names, nullptr);
-  if (context.read_only() && IsMissing(s)) return Status::OK();
+  if (made == nullptr && IsMissing(s)) return Status::OK();
   if (s.ok()) (*listing)[directory] = std::move(names);
   return s;
 }

@@ -30,7 +30,8 @@ std::set<std::string> TableDirectories(const std::string& db_name, const DBOptio
                                        const std::vector<ColumnFamilyDescriptor>& families);
 
 // Adds to *listing the names in each of TableDirectories. Creates missing ones durably, and adds
-// them to *made; a read-only opening omits them. InvalidArgument: one is another database's.
+// them to *made; omits them if `made` is null, as a read-only opening must. InvalidArgument: one is
+// another database's.
 Status TakeTableDirectories(const DbContext& context,
                             const std::vector<ColumnFamilyDescriptor>& families,
                             MadeDirectories* made, DirectoryListing* listing);

@@ -14,6 +14,7 @@
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <memory>
 #include <new>
 #include <string>
@@ -224,6 +225,31 @@ void FollowTwoPhases(const std::string& path, After after) {
   ExpectKeys(db, "undecided", "none", "at the end");
   for (Transaction* transaction : prepared) delete transaction;
   delete db;
+}
+
+// A secondary creates no directory while it only reads; the first flush after a promotion needs it.
+TEST(PromotionTest, TableDirectoriesOfTheSecondaryAreMade) {
+  const FreshDirectory directory("directories");
+  const std::string path = directory.path() + "/db";
+  Options options = WriterOptions(1);
+  DB* opened = nullptr;
+  ASSERT_TRUE(DB::Open(options, path, &opened).ok());
+  std::unique_ptr<DB> db(opened);
+  ASSERT_TRUE(db->Put(WriteOptions(), "a", "1").ok());
+  db.reset();
+  options.db_paths = {{directory.path() + "/tables", uint64_t{1} << 30}};
+  ASSERT_TRUE(DB::OpenAsSecondary(options, path, directory.path() + "/second", &opened).ok());
+  db.reset(opened);
+  EXPECT_FALSE(std::filesystem::exists(options.db_paths[0].path));
+  Status s = db->Promote(PromoteOptions());
+  ASSERT_TRUE(s.ok()) << s.ToString();
+  ASSERT_TRUE(db->Put(WriteOptions(), "b", "2").ok());
+  s = db->Flush(FlushOptions());
+  ASSERT_TRUE(s.ok()) << s.ToString();
+  EXPECT_TRUE(std::filesystem::exists(options.db_paths[0].path));
+  std::string value;
+  ASSERT_TRUE(db->Get(ReadOptions(), "a", &value).ok());
+  EXPECT_EQ(value, "1");
 }
 
 TEST(PromotionTest, PreparedTransactionsAreThereToBeDecided) {

@@ -13,8 +13,8 @@ namespace varve {
 
 namespace {
 
-// How often a write gives way to earlier ones before it does without folding. Most of those are
-// done within microseconds, but one whose thread waits for a processor may take much longer.
+// Number of times that a write yields to earlier ones before it does without folding. Most of those
+// are done within microseconds, but one whose thread waits for a processor may take much longer.
 constexpr int kYieldsMax = 1000;
 
 // Reads the value that the key has at `sequence`, the whole of an entity.

@@ -67,8 +67,8 @@ class CoveredJump {
   TombstoneSet* tombstones_ = nullptr;
   std::string from_;  // the last place in this direction; empty: none
   std::string to_;
-  // How many tombstones behind the first one the next jump may take together with it. It grows
-  // while jumps follow each other, as over the tombstones of a log that is trimmed.
+  // Number of tombstones behind the first one that the next jump may take together with it. It
+  // grows while jumps follow each other, as over the tombstones of a log that is trimmed.
   uint32_t further_ = 0;
 };
 

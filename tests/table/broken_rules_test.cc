@@ -361,7 +361,7 @@ const std::vector<Breach> kOfBuilding = {
     {"i < size()", [] { (void)SomeIndex()->handle(1); }},
     {"i < size()", [] { (void)SomeIndex()->separator(1); }},
     {"i < size()", [] { (void)SomeIndex()->slot(1); }},
-    {"slots_ == nullptr && cache != nullptr",
+    {"slots_.empty() && cache != nullptr",
      [] {
        const auto cache = MakeCache();
        const auto index = SomeIndex();

@@ -397,6 +397,8 @@ Status DbImpl::Close() try {
   if (s.ok() && !VARVE_CANARY(kWaitInCallback)) {
     s = RefuseHeldUp("Close", ActiveWork::kAny, &engine_->lifecycle);
   }
+  // The job that writes the OPTIONS file is registered under its keeper alone.
+  if (s.ok()) s = RefuseHeldUp("Close", ActiveWork::kOptions, &engine_->jobs->options_keeper);
   if (!s.ok()) return s;
   s = CloseEngine(engine_.get(), WhenHeld::kRefuse);
   // Closing may have been refused, as by a held snapshot; then the follower keeps running.

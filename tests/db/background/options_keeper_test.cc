@@ -2,7 +2,7 @@
 
 // Goal: the OPTIONS file follows every change, also where it is too large to be written with each,
 // and no reader or copy of it gets an older one. Method: a database with a hundred families whose
-// options change, with files that cannot be made, and closing.
+// options change, with files that cannot be made, calls from within its job, and closing.
 
 #include <gmock/gmock.h>
 
@@ -20,6 +20,7 @@ namespace varve::testing {
 namespace {
 
 using ::testing::Contains;
+using ::testing::HasSubstr;
 
 // Holds threads up that make an OPTIONS file: one, or all but one.
 class HeldFiles final : public FileSystemWrapper {
@@ -41,6 +42,34 @@ class HeldFiles final : public FileSystemWrapper {
   std::atomic<std::thread::id> spares{};
   std::atomic<bool> arrived{false};
   std::atomic<bool> open{false};
+};
+
+// Calls the database once, where a job makes an OPTIONS file.
+class CallingFiles final : public FileSystemWrapper {
+ public:
+  using FileSystemWrapper::FileSystemWrapper;
+  const char* Name() const override { return "CallingFiles"; }
+  IOStatus NewWritableFile(const std::string& name, const FileOptions& options,
+                           std::unique_ptr<FSWritableFile>* file, IODebugContext* dbg) override {
+    const bool in_job = std::this_thread::get_id() != caller;
+    if (in_job && name.find("OPTIONS") != std::string::npos) {
+      if (DB* const to = of_job.exchange(nullptr); to != nullptr) {
+        closing = to->Close();
+        change = to->SetOptions({{"write_buffer_size", "100007"}});
+        std::vector<std::string> files;
+        uint64_t manifest_bytes = 0;
+        list = to->GetLiveFiles(files, &manifest_bytes, /*flush_memtable=*/false);
+        called = true;
+      }
+    }
+    return FileSystemWrapper::NewWritableFile(name, options, file, dbg);
+  }
+  const std::thread::id caller = std::this_thread::get_id();
+  std::atomic<DB*> of_job{nullptr};
+  Status closing;
+  Status change;
+  Status list;
+  std::atomic<bool> called{false};
 };
 
 class OptionsKeeperTest : public Database {
@@ -188,6 +217,24 @@ TEST_F(OptionsKeeperTest, WhatChangesWhileACopyIsMadeIsToldToo) {
   ASSERT_TRUE(Close().ok());
 }
 
+// Close would wait for the job that it is called from. Calls that need not wait go on.
+TEST_F(OptionsKeeperTest, ItsJobDoesNotWaitForItself) {
+  const auto files = std::make_shared<CallingFiles>(file_system());
+  const std::unique_ptr<Env> env = NewCompositeEnv(files);
+  options_.env = env.get();
+  OpenMany();
+  files->of_job = db();
+  ASSERT_TRUE(Change("f7", 123456).ok());
+  ASSERT_TRUE(Eventually([&] { return files->called.load(); }));
+  EXPECT_TRUE(files->closing.IsBusy()) << files->closing.ToString();
+  EXPECT_THAT(files->closing.ToString(), HasSubstr("the writing of the OPTIONS file"));
+  EXPECT_TRUE(files->change.ok()) << files->change.ToString();
+  EXPECT_TRUE(files->list.ok()) << files->list.ToString();
+  EXPECT_TRUE(Eventually([&] { return Told("default") == 100007; })) << "another job tells it";
+  EXPECT_EQ(Told("f7"), 123456u);
+  ASSERT_TRUE(Close().ok());
+}
+
 // The one with the largest number is the newest, also after a kill.
 TEST_F(OptionsKeeperTest, AnOpeningTakesANumberAboveAllBefore) {
   Open({"default", "a"});
@@ -232,7 +279,7 @@ TEST_F(OptionsKeeperTest, FamiliesAndOptionsAreThereAlthoughTheFileIsNot) {
   EXPECT_TRUE(db()->Put(WriteOptions(), handles[0], "k", "v").ok());
   EXPECT_TRUE(db()->DestroyColumnFamilyHandle(handles[0]).ok());
   const Status s = db()->SetOptions({{"write_buffer_size", "1000000"}});
-  EXPECT_THAT(s.ToString(), ::testing::HasSubstr("changed all the same"));
+  EXPECT_THAT(s.ToString(), HasSubstr("changed all the same"));
   EXPECT_EQ(db()->GetOptions().write_buffer_size, 1000000u);
   faults().ClearFaults();
 }

@@ -8,14 +8,18 @@
 
 #include <algorithm>
 #include <memory>
+#include <new>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "varve/convenience.h"
 #include "varve/filter_policy.h"
+#include "varve/merge_operator.h"
 #include "varve/options.h"
 #include "varve/slice_transform.h"
 #include "varve/table.h"
+#include "varve/utilities/object_registry.h"
 
 namespace varve {
 namespace {
@@ -185,6 +189,34 @@ TEST(OptionSchemaTest, ObjectsThatTextCannotMakeAreRefusedUnlessTheyMayBeDropped
   EXPECT_EQ(cf.merge_operator, nullptr);
   EXPECT_TRUE(apply("comparator", "my.Comparator").ok());
   EXPECT_EQ(cf.comparator, BytewiseComparator());
+}
+
+// A program's factory may throw what has no text, and nothing is known but the code.
+TEST(OptionSchemaTest, AnErrorWithoutAMessageHasTheNameOfItsOption) {
+  const ConfigOptions config;
+  const auto library = config.registry->AddLibrary("mine");
+  library->AddFactory<MergeOperator>("Faulty",
+                                     [](const std::string&, std::unique_ptr<MergeOperator>*,
+                                        std::string*) -> MergeOperator* { throw 7; });
+  library->AddFactory<MergeOperator>(
+      "Large",
+      [](const std::string&, std::unique_ptr<MergeOperator>*, std::string*) -> MergeOperator* {
+        throw std::bad_alloc();
+      });
+  for (const char* id : {"Faulty", "Large"}) {
+    std::shared_ptr<MergeOperator> made;
+    const Status cause = MergeOperator::CreateFromString(config, id, &made);
+    EXPECT_TRUE(cause.IsAborted()) << cause.ToString();
+    ASSERT_EQ(cause.getState(), nullptr) << "otherwise this tests nothing";
+    ColumnFamilyOptions cf;
+    bool found = false;
+    const Status s =
+        ApplyOption(CfOptionTable(), config, "merge_operator", id, OptionScope::kAll, &cf, &found);
+    EXPECT_TRUE(s.IsInvalidArgument()) << s.ToString();
+    ASSERT_NE(s.getState(), nullptr);
+    EXPECT_EQ(s.getState(), "ColumnFamilyOptions::merge_operator: " + cause.ToString());
+    EXPECT_EQ(cf.merge_operator, nullptr);
+  }
 }
 
 TEST(OptionSchemaTest, CompressionOptionsHaveAnOlderForm) {

@@ -166,6 +166,7 @@ TYPED_TEST(FileSystemTest, ReadsManyRangesAtOnce) {
     requests[i].offset = i * 1500;  // the last ones lie after the end
     requests[i].len = 500;
     requests[i].scratch = buffers[i].data();
+    requests[i].status = IOStatus::IOError("an earlier read");  // must be replaced
   }
   ASSERT_TRUE(f->MultiRead(requests.data(), requests.size(), kFsIo, nullptr).ok());
   for (const FSReadRequest& request : requests) {

@@ -95,6 +95,29 @@ TEST_F(MappedReadsTest, EveryRangeIsReadAsItIsInTheFile) {
   EXPECT_EQ(MappedReads::MappedBytes(), before);
 }
 
+TEST_F(MappedReadsTest, ARequestKeepsNoErrorOfAnEarlierRead) {
+  const uint64_t before = MappedReads::MappedBytes();
+  PosixRandomAccessFile file(path_, PosixFd(::dup(fd_)), /*direct=*/false,
+                             std::make_shared<ParallelReads>());
+  char scratch[2][16];
+  FSReadRequest requests[2];
+  // The first rounds come before the file is mapped, and the others are copied from the mapping.
+  for (size_t i = 0; i < 2 * MappedReads::kReadsBefore; i++) {
+    for (size_t j = 0; j < 2; j++) {
+      requests[j].offset = (i * 7919 + j * 4096) % (kFileBytes - sizeof(scratch[j]));
+      requests[j].len = sizeof(scratch[j]);
+      requests[j].scratch = scratch[j];
+      requests[j].status = IOStatus::IOError("an earlier read");
+    }
+    ASSERT_TRUE(file.MultiRead(requests, 2, IOOptions(), nullptr).ok());
+    for (const FSReadRequest& request : requests) {
+      ASSERT_TRUE(request.status.ok()) << request.status.ToString();
+      ASSERT_EQ(request.result.ToString(), content_.substr(request.offset, request.len));
+    }
+  }
+  EXPECT_EQ(MappedReads::MappedBytes(), before + kFileBytes);
+}
+
 TEST_F(MappedReadsTest, WhatIsWrittenToTheFileIsSeen) {
   MappedReads reads(fd_);
   ASSERT_TRUE(Warm(&reads));

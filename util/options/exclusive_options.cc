@@ -58,7 +58,7 @@ constexpr ExclusiveOptions kExclusive[] = {
        return o.db->use_direct_io_for_flush_and_compaction &&
               o.db->writable_file_max_buffer_size == 0;
      }},
-    {Of::kDatabase, "DBOptions::write_identity_file", "false together with",
+    {Of::kDatabase, "DBOptions::write_identity_file", "false, and so is",
      "DBOptions::write_dbid_to_manifest", Status::kInvalidArgument,
      [](const Combination& o) {
        return !o.db->write_identity_file && !o.db->write_dbid_to_manifest;

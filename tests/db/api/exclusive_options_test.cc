@@ -204,6 +204,20 @@ TEST_F(ExclusiveOptionsTest, EachPairIsRefusedWhereItCouldMeet) {
   }
 }
 
+// Every other pair is named by what is set; this one is about two options that are not.
+TEST_F(ExclusiveOptionsTest, TheIdentityThatIsNowhereIsSaidToBeInNeitherPlace) {
+  options_.write_identity_file = options_.write_dbid_to_manifest = false;
+  const Status s = CheckExclusiveOptions(ExclusiveOptions::Of::kDatabase, &options_, nullptr);
+  EXPECT_TRUE(s.IsInvalidArgument()) << s.ToString();
+  EXPECT_THAT(s.ToString(), HasSubstr("DBOptions::write_identity_file: false, and so is "
+                                      "DBOptions::write_dbid_to_manifest"));
+  for (bool* const other : {&options_.write_identity_file, &options_.write_dbid_to_manifest}) {
+    *other = true;
+    EXPECT_TRUE(CheckExclusiveOptions(ExclusiveOptions::Of::kDatabase, &options_, nullptr).ok());
+    *other = false;
+  }
+}
+
 TEST_F(ExclusiveOptionsTest, AndWhereTheyAreChanged) {
   BlockBasedTableOptions table;
   table.block_align = true;

@@ -287,6 +287,17 @@ void PrintEstimate(const std::vector<Run>& runs, const Arguments& arguments) {
                            : "no rate that these runs show");
 }
 
+// Returns false, after a message, if a thread would have no key to write.
+bool EachThreadWrites(const Arguments& arguments) {
+  for (const int threads : arguments.threads) {
+    if (arguments.writes >= static_cast<uint64_t>(threads)) continue;
+    std::fprintf(stderr, "--writes=%llu: %d threads need at least a key each\n",
+                 static_cast<unsigned long long>(arguments.writes), threads);
+    return false;
+  }
+  return true;
+}
+
 bool Parse(int argc, char** argv, Arguments* arguments) {
   for (int i = 1; i < argc; i++) {
     const std::string argument = argv[i];
@@ -312,7 +323,7 @@ bool Parse(int argc, char** argv, Arguments* arguments) {
       return false;
     }
   }
-  return true;
+  return EachThreadWrites(*arguments);
 }
 
 }  // namespace

@@ -15,7 +15,7 @@ Jobs::Jobs(Engine* e) VARVE_NO_THREAD_SAFETY_ANALYSIS
              e->new_logs, e->tree, e->statistics, obsolete, reserve}),
       compaction({e->context, e->options, e->state, e->lifecycle, e->errors, e->stalls, e->tree,
                   e->statistics, flush, obsolete}),
-      recorder({e->context, e->state, e->history}),
+      recorder({e->context, e->state, e->lifecycle, e->history}),
       periodic({e->context, e->options, e->state, e->lifecycle, obsolete, options_keeper,
                 compaction, recorder}),
       options_keeper({e->context, e->options, e->state, e->deletions, periodic}),

@@ -7,6 +7,7 @@
 
 #include <utility>
 
+#include "db/active_work.h"
 #include "db/background/short_jobs.h"
 #include "util/base/assert.h"
 #include "util/base/caught_exception.h"
@@ -48,8 +49,10 @@ void StatisticsRecorder::RunJob(void* self) {
   recorder->EndJob();
 }
 
-// Growth that could not be stored is part of the next record.
+// Growth that could not be stored is part of the next record. The clock and the logger, which the
+// user may have given, may call the database.
 void StatisticsRecorder::StoreRecord() {
+  const ActiveWork active(ActiveWork::kBackground, &with_.lifecycle, "the storing of statistics,");
   const DbContext& context = with_.context;
   int64_t seconds = 0;
   if (!context.clock()->GetCurrentTime(&seconds).ok() || seconds < 0) return;

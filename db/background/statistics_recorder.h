@@ -13,6 +13,7 @@
 
 #include "db/engine/context.h"
 #include "db/engine/db_state.h"
+#include "db/engine/lifecycle.h"
 #include "db/engine/statistics_history.h"
 
 namespace varve {
@@ -24,6 +25,7 @@ class StatisticsRecorder {
   struct Parts {
     const DbContext& context;
     DbState& state;
+    const Lifecycle& lifecycle;
     StatisticsHistory& history;
   };
   // Stores one record in the database.

@@ -15,6 +15,7 @@
 #include <future>
 #include <limits>
 #include <mutex>
+#include <string_view>
 #include <thread>
 #include <utility>
 
@@ -509,6 +510,22 @@ class LineLogger final : public Logger {
   std::string text_;
 };
 
+// Closes the database once, where it is told that a record was not stored.
+class ClosingLogger final : public Logger {
+ public:
+  using Logger::Logv;
+  void Logv(const char* format, va_list) override {
+    if (std::string_view(format).find("was not stored") == std::string_view::npos) return;
+    DB* const to = closes.exchange(nullptr);
+    if (to == nullptr) return;
+    answer = to->Close();
+    called = true;
+  }
+  std::atomic<DB*> closes{nullptr};
+  Status answer;
+  std::atomic<bool> called{false};
+};
+
 class PeriodicWorkTest : public OptionPromisesTest {
  protected:
   PeriodicWorkTest() : env_(options_.env, clock_) {
@@ -621,6 +638,24 @@ TEST_F(PeriodicWorkTest, ANoteThatCouldNotBeStoredIsInTheNext) {
   Set("max_background_jobs", "3");
   ASSERT_TRUE(Eventually([&] { return written().size() == 1; }));
   EXPECT_EQ(written()[0], 2u);
+}
+
+// Close would wait for the job that it is called from.
+TEST_F(PeriodicWorkTest, AJobThatStoresANoteDoesNotWaitForItself) {
+  const auto logger = std::make_shared<ClosingLogger>();
+  options_.info_log = logger;
+  options_.statistics = CreateDBStatistics();
+  options_.persist_stats_to_disk = true;
+  options_.stats_persist_period_sec = 0;
+  Open();
+  ASSERT_TRUE(db()->LockWAL().ok());
+  logger->closes = db();
+  Jump(601);
+  Set("stats_persist_period_sec", "600");
+  ASSERT_TRUE(Eventually([&] { return logger->called.load(); }));
+  EXPECT_TRUE(logger->answer.IsBusy()) << logger->answer.ToString();
+  EXPECT_THAT(logger->answer.ToString(), HasSubstr("the storing of statistics"));
+  ASSERT_TRUE(db()->UnlockWAL().ok());
 }
 
 TEST_F(PeriodicWorkTest, StatisticsAreNotedAsTheyGrow) {

@@ -135,6 +135,10 @@ bool GuardedCopy::Ready() {
   return ready;
 }
 
+bool GuardedCopy::Refused() {
+  return turns < 0;
+}
+
 size_t GuardedCopy::Copy(char* to, const char* from, size_t n) {
   return varve_guarded_copy(to, from, n);
 }
@@ -147,6 +151,10 @@ namespace varve {
 
 bool GuardedCopy::Ready() {
   return false;
+}
+
+bool GuardedCopy::Refused() {
+  return true;
 }
 
 size_t GuardedCopy::Copy(char* /*to*/, const char* /*from*/, size_t n) {

@@ -29,6 +29,8 @@ class GuardedCopy {
 
   // True if this thread may call Copy now. False on processors for which there is no such copy.
   static bool Ready();
+  // True if Ready refused this thread when it last looked at the state of the signal.
+  static bool Refused();
   // Copies `n` bytes and returns 0, or returns the number of bytes at the end that could not be
   // read. `from` is in a mapping; `to` is ordinary memory. Requires Ready().
   static size_t Copy(char* to, const char* from, size_t n);

@@ -12,7 +12,8 @@
 //    not.
 // 2. Only files on local file systems whose mappings agree with pread are mapped, in total at most
 //    kTotalMost bytes and kMappingsMost files, and none if the program's address space is limited.
-// 3. A copy that takes more than about 15 us (kWaitCycles), and in which the thread met a major page
+// 3. A copy that takes more than about 15 us (kWaitCycles), and in which the thread met a major
+// page
 //    fault, has waited for the device, page by page where pread would have waited once. The next
 //    reads use pread, the more of them the more copies have waited.
 // 4. After a copy that met a page which the file does not have (it was truncated; GuardedCopy
@@ -39,6 +40,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "util/env/guarded_copy.h"
+
 namespace varve {
 
 // Thread safety: Read and Forget may be called from any thread.
@@ -64,9 +67,10 @@ class MappedReads {
   bool Read(uint64_t offset, size_t n, char* scratch);
   // True if the next read is the caller's: no mapping yet, or copies have waited lately.
   [[nodiscard]] bool rests() const { return pause_.load(std::memory_order_relaxed) != 0; }
-  // True if the file is mapped, and the next read is likely to be copied out of the mapping.
+  // True if the file is mapped, and this thread's next read is likely to be copied out of the
+  // mapping.
   [[nodiscard]] bool copies() const {
-    return base_.load(std::memory_order_relaxed) != nullptr && !rests();
+    return base_.load(std::memory_order_relaxed) != nullptr && !rests() && !GuardedCopy::Refused();
   }
   // True if copies have waited for the device lately, and more often than not.
   [[nodiscard]] bool waits() const {

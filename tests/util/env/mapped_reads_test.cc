@@ -19,6 +19,7 @@
 #include <string>
 #include <thread>
 
+#include "util/env/file_prefetcher.h"
 #include "util/env/guarded_copy.h"
 #include "util/env/parallel_reads.h"
 #include "util/env/posix_files.h"
@@ -163,6 +164,41 @@ TEST_F(MappedReadsTest, ATruncatedTableIsCorruptToItsReader) {
       EXPECT_TRUE(s.IsCorruption()) << s.ToString();
     }
   }
+}
+
+// Reading ahead would copy each byte twice. A thread that may not copy out of the mapping needs it.
+TEST_F(MappedReadsTest, ScansReadAheadOnlyIfTheyCannotCopy) {
+  std::unique_ptr<RandomAccessFileReader> reader;
+  const auto fs = FileSystem::Default();
+  ASSERT_TRUE(RandomAccessFileReader::Open(fs.get(), path_, {}, {}, &reader).ok());
+  std::string scratch(4096, '\0');
+  Slice result;
+  for (int i = 0; i < 100000 && !reader->copies_from_mapping(4096); i++) {
+    ASSERT_TRUE(reader->Read(0, scratch.size(), &result, scratch.data()).ok());
+  }
+  ASSERT_TRUE(reader->copies_from_mapping(4096));
+  EXPECT_FALSE(reader->copies_from_mapping(MappedReads::kBytesMost + 1));
+  const auto blocks_ahead = [&] {
+    FilePrefetcher prefetcher = FilePrefetcher::Adaptive();
+    int ahead = 0;
+    for (uint64_t at = 0; at < 20 * 4096; at += 4096) {
+      EXPECT_TRUE(prefetcher.Read(*reader, at, 4096, kFileBytes, &result, scratch.data()).ok());
+      EXPECT_TRUE(result == Slice(content_.data() + at, 4096));
+      ahead += result.data() == scratch.data() ? 0 : 1;
+    }
+    return ahead;
+  };
+  EXPECT_EQ(blocks_ahead(), 0);
+  int ahead = 0;
+  std::thread thread([&] {
+    sigset_t all;
+    (void)::sigfillset(&all);
+    (void)::pthread_sigmask(SIG_BLOCK, &all, nullptr);
+    EXPECT_FALSE(GuardedCopy::Ready());
+    ahead = blocks_ahead();
+  });
+  thread.join();
+  EXPECT_GT(ahead, 10);
 }
 
 TEST_F(MappedReadsTest, AnotherSignalHandlerIsLeftAlone) {

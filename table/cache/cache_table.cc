@@ -18,7 +18,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <new>
 #include <utility>
 
 #include "util/base/assert.h"
@@ -40,6 +39,10 @@ void CacheTable::Init(size_t entries, const Mutex* owner) {
   owner_ = owner;
   const size_t wanted = std::clamp(entries * 2, kBucketsMin, kFirstBucketsMax);
   auto* const buckets = new Buckets(std::bit_ceil(wanted));
+  if (buckets->heads == nullptr) {
+    delete buckets;
+    throw std::bad_alloc();
+  }
   buckets_.store(buckets, std::memory_order_release);
   bucket_count_.store(buckets->mask + 1, std::memory_order_relaxed);
 }
@@ -95,7 +98,7 @@ CacheTable::Outcome CacheTable::Push(CacheEntry* entry, bool* hides) {
 // links back. The entry's own link stays, for readers that are on it.
 void CacheTable::Unlink(CacheEntry* entry) {
   owner_->AssertHeld();
-  Buckets* const buckets = buckets_.load(std::memory_order_relaxed);
+  const Buckets* const buckets = buckets_.load(std::memory_order_relaxed);
   std::atomic<CacheEntry*>& head = buckets->heads[entry->hash & buckets->mask];
   CacheEntry* const next = entry->next.load(std::memory_order_relaxed);
   CacheEntry* first = entry;
@@ -148,10 +151,9 @@ void CacheTable::Grow() {
   owner_->AssertHeld();
   Buckets* const from = buckets_.load(std::memory_order_relaxed);
   const size_t count = from->mask + 1;
-  Buckets* to = nullptr;
-  try {
-    to = new Buckets(count * 2);
-  } catch (const std::bad_alloc&) {
+  auto* const to = new (std::nothrow) Buckets(count * 2);
+  if (to == nullptr || to->heads == nullptr) {
+    delete to;
     return;
   }
   from->closing.store(true, std::memory_order_release);

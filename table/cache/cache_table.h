@@ -11,12 +11,12 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <vector>
+#include <memory>
+#include <new>
 
 #include "varve/slice.h"
 
 #include "table/cache/cache_entry.h"
-#include "util/mem/huge_heap.h"
 #include "util/mem/prefetch.h"
 #include "util/sync/mutex.h"
 
@@ -100,11 +100,11 @@ class CacheTable {
  private:
   // The array of chains; it is replaced as a whole when the table grows.
   struct Buckets {
-    // Throws std::bad_alloc.
-    explicit Buckets(size_t count) : mask(count - 1), heads(count) {}
+    explicit Buckets(size_t count)
+        : mask(count - 1), heads(new (std::nothrow) std::atomic<CacheEntry*>[count]()) {}
 
     const size_t mask;
-    std::vector<std::atomic<CacheEntry*>, HugeHeapAllocator<std::atomic<CacheEntry*>>> heads;
+    const std::unique_ptr<std::atomic<CacheEntry*>[]> heads;
     // Stored with release before the first chain is split, so that a reader which was led to the
     // wrong chain sees it.
     std::atomic<bool> closing{false};

@@ -129,7 +129,8 @@ size_t DecodedIndex::SeekBetween(const InternalKeyComparator& icmp, const Slice&
 
 size_t DecodedIndex::MemoryUsage() const {
   return sizeof(*this) + prefixes_.MemoryUsage() + separators_.capacity() +
-         entries_.capacity() * sizeof(Entry) + slots_.capacity() * sizeof(BlockSlot);
+         HugeHeapAllocator<Entry>::OccupiedBytes(entries_.capacity()) +
+         HugeHeapAllocator<BlockSlot>::OccupiedBytes(slots_.capacity());
 }
 
 }  // namespace varve

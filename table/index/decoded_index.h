@@ -12,7 +12,7 @@
 //
 // A look-up for "k" seeks the first separator that is not below it ("p", entry 2). If slot 2 refers
 // to a cached block, the block is searched at once: no key of the cache is made, and no table of
-// the cache is searched. What a look-up reads lies on huge pages.
+// the cache is searched. What a look-up reads first lies on huge pages.
 
 #include <cstddef>
 #include <cstdint>

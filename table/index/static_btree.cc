@@ -56,7 +56,7 @@ void StaticBTree::LowerBounds(std::span<const uint64_t> words, size_t* indexes) 
       // Beyond the last node, on this level and all below, every word is smaller.
       const size_t smaller = first < size ? CountSmaller(level + first, words[k]) : 0;
       indexes[k] = first + smaller;
-      if (below != nullptr) {
+      if (below != nullptr && indexes[k] * kFanout < begins_[l + 2] - begins_[l + 1]) {
         PrefetchLine<CacheLevel::kSecond>(below + indexes[k] * kFanout);
         PrefetchLine<CacheLevel::kSecond>(below + indexes[k] * kFanout + kFanout / 2);
       }
@@ -66,7 +66,7 @@ void StaticBTree::LowerBounds(std::span<const uint64_t> words, size_t* indexes) 
 }
 
 size_t StaticBTree::MemoryUsage() const {
-  return nodes_.capacity() * sizeof(uint64_t);
+  return HugeHeapAllocator<uint64_t>::OccupiedBytes(nodes_.capacity());
 }
 
 }  // namespace varve

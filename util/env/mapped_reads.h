@@ -12,10 +12,10 @@
 //    not.
 // 2. Only files on local file systems whose mappings agree with pread are mapped, in total at most
 //    kTotalMost bytes and kMappingsMost files, and none if the program's address space is limited.
-// 3. A copy that takes more than about 15 us (kWaitCycles), and in which the thread met a major
-// page
-//    fault, has waited for the device, page by page where pread would have waited once. The next
-//    reads use pread, the more of them the more copies have waited.
+// 3. A copy that takes more than about 15 us (kWaitCycles) has waited for the device if the thread
+//    has met a major page fault since its last slow copy. It has waited page by page, where pread
+//    would have waited once. The next reads use pread, the more of them the more copies have
+//    waited.
 // 4. After a copy that met a page which the file does not have (it was truncated; GuardedCopy
 //    catches the SIGBUS), the file is not copied from any more.
 //

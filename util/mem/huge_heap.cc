@@ -378,8 +378,12 @@ void HugeHeap::Free(char* data, size_t bytes) {
   }
   if (excess == nullptr) return;
   auto* const page = reinterpret_cast<char*>(excess);
-  if (!SparePages::Default().Give(page)) FreePages(page, kHugePageBytes);
   mapped_bytes.fetch_sub(kHugePageBytes, std::memory_order_relaxed);
+  SparePages& spares = SparePages::Default();
+  if (char* const surplus = spares.TakeSurplus(SparesWanted())) {
+    FreePages(surplus, kHugePageBytes);
+  }
+  if (!spares.Give(page)) FreePages(page, kHugePageBytes);
 }
 
 size_t HugeHeap::OccupiedBytes(size_t bytes) {

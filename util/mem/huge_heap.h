@@ -5,9 +5,13 @@
 // indexes and filters of open tables, of up to a megabyte.
 //
 // A block cache is far larger than what the TLB covers with small pages, so that each access to it
-// would begin with a page-table walk. Up to a quarter of what is in use is kept empty for later
-// allocations: the system clears a page before it hands it out again. An allocation usually gets
-// the piece of its size that was freed last.
+// would begin with a page-table walk. The heap has independent parts, each of which keeps up to a
+// quarter of what it has in use empty, and at least one page, for later allocations: the system
+// clears a page before it hands it out again. An allocation usually gets the piece of its size that
+// was freed last.
+//
+// A program must not allocate or free here while it holds a mutex that is held over a fork()
+// (util/sync/fork_watch.h): the heap's own locks are taken before a fork, too.
 
 #include <cstddef>
 #include <cstdint>
@@ -58,6 +62,10 @@ class HugeHeapAllocator {
   void deallocate(T* data, size_t n) {
     HugeHeap::Free(reinterpret_cast<char*>(data) - HugeHeap::kToLine,
                    n * sizeof(T) + HugeHeap::kToLine);
+  }
+  // Returns the bytes that an array of `n` elements takes, rounding included; 0 for none.
+  [[nodiscard]] static size_t OccupiedBytes(size_t n) {
+    return n == 0 ? 0 : HugeHeap::OccupiedBytes(n * sizeof(T) + HugeHeap::kToLine);
   }
   friend bool operator==(const HugeHeapAllocator&, const HugeHeapAllocator&) { return true; }
 };

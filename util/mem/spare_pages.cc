@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "util/mem/spare_pages.h"
 
+#include <algorithm>
 #include <memory>
 #include <new>
 #include <utility>
@@ -47,6 +48,12 @@ bool SparePages::Give(char* page) noexcept {
   if (count_ >= wanted_) return false;
   pages_[count_++] = page;
   return true;
+}
+
+char* SparePages::TakeSurplus(size_t wanted) noexcept {
+  const MutexLock lock(&mu_);
+  wanted_ = std::min(wanted_, wanted);
+  return count_ > wanted_ ? std::exchange(pages_[--count_], nullptr) : nullptr;
 }
 
 uint64_t SparePages::OnTime() noexcept {

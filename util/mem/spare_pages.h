@@ -32,6 +32,9 @@ class SparePages final : private SharedTimer::Client {
   void Refill(size_t wanted) noexcept;
   // Takes an unneeded page, unless there are enough. Returns false if the caller keeps it.
   bool Give(char* page) noexcept;
+  // Lowers the number of pages to be ready to `wanted`. Returns a page that is then too much, which
+  // becomes the caller's, or null.
+  char* TakeSurplus(size_t wanted) noexcept;
 
   // Returns the mutex, for the handlers of fork().
   [[nodiscard]] Mutex& mutex() VARVE_RETURN_CAPABILITY(mu_) { return mu_; }

@@ -55,6 +55,48 @@ TEST(HugeHeap, PiecesOfAllSizesKeepTheirBytes) {
 }
 
 // Empty regions are kept for the next caller: a quarter of what is in use.
+// Free chunks above 64 KiB are in lists by factors of two: sizes at their edges, and at the largest
+// piece, are split from and joined to chunks of all lists.
+TEST(HugeHeap, LargePiecesAtTheEdgesOfTheListsKeepTheirBytes) {
+  constexpr size_t kUnit = 64;
+  constexpr size_t kHeader = 16;
+  std::vector<size_t> sizes;
+  for (const size_t units : {1022, 1023, 1024, 1025, 2047, 2048, 4096, 8191, 8192, 16383, 16384}) {
+    for (const size_t less : {0, 1}) sizes.push_back(units * kUnit - kHeader - less);
+  }
+  sizes.push_back(HugeHeap::kMostBytes);
+  sizes.push_back(HugeHeap::kMostBytes + 1);
+  std::mt19937 random(11);
+  std::vector<Piece> pieces;
+  for (int i = 0; i < 2000; i++) {
+    pieces.push_back(Take(sizes[random() % sizes.size()], static_cast<char>(i)));
+    if (pieces.size() < 40) continue;
+    std::swap(pieces[random() % pieces.size()], pieces.back());
+    EXPECT_TRUE(Untouched(pieces.back()));
+    HugeHeap::Free(pieces.back().data, pieces.back().bytes);
+    pieces.pop_back();
+  }
+  for (const Piece& piece : pieces) {
+    EXPECT_TRUE(Untouched(piece));
+    HugeHeap::Free(piece.data, piece.bytes);
+  }
+}
+
+TEST(HugeHeap, ContainersBeginAtCacheLines) {
+  std::vector<uint64_t, HugeHeapAllocator<uint64_t>> words;
+  for (uint64_t i = 0; i < 300000; i++) {
+    words.push_back(i);
+    if (i % 1000 == 0) {
+      EXPECT_EQ(reinterpret_cast<uintptr_t>(words.data()) % 64, 0u) << i;
+    }
+  }
+  words.shrink_to_fit();
+  EXPECT_EQ(reinterpret_cast<uintptr_t>(words.data()) % 64, 0u);
+  for (uint64_t i = 0; i < words.size(); i++) ASSERT_EQ(words[i], i);
+  EXPECT_GE(HugeHeapAllocator<uint64_t>::OccupiedBytes(words.capacity()), words.size() * 8);
+  EXPECT_EQ(HugeHeapAllocator<uint64_t>::OccupiedBytes(0), 0u);
+}
+
 TEST(HugeHeap, SomeEmptyRegionsAreKept) {
   constexpr size_t kRegions = 40;
   constexpr size_t kBytes = 64000;

@@ -47,6 +47,24 @@ TEST(SparePagesTest, TheyAreReadyWhenTheyWereWanted) {
   FreePages(page, kHugePageBytes);
 }
 
+TEST(SparePagesTest, PagesThatAreNotWantedAnyMoreAreHandedOut) {
+  SparePages& spares = SparePages::Default();
+  while (char* const page = spares.TakeSurplus(0)) FreePages(page, kHugePageBytes);
+  char* surplus = nullptr;
+  for (int i = 0; i < 400 && surplus == nullptr; i++) {
+    spares.Refill(2);
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    surplus = spares.TakeSurplus(1);
+  }
+  ASSERT_NE(surplus, nullptr);
+  FreePages(surplus, kHugePageBytes);
+  EXPECT_EQ(spares.TakeSurplus(1), nullptr);
+  char* const last = spares.TakeSurplus(0);
+  ASSERT_NE(last, nullptr);
+  FreePages(last, kHugePageBytes);
+  EXPECT_EQ(spares.Take(), nullptr);
+}
+
 #ifndef __SANITIZE_THREAD__  // it does not follow a process of several threads through fork()
 
 TEST(SparePagesTest, AChildOfForkGoesOnWithout) {

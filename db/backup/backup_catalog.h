@@ -49,9 +49,10 @@ class BackupCatalog {
   BackupCatalog(FileSystem* fs, std::string directory)
       : fs_(fs), directory_(std::move(directory)) {}
 
-  // Reads the lists of files, the newest first, until `max_valid` valid ones are found. NotFound:
-  // there is no meta/. IOError: the directory cannot be read; a damaged backup is not an error of
-  // this call.
+  // Replaces the contents by what the lists of files say: reads the newest first, until `max_valid`
+  // valid ones are found. Older ones are then in no list and no count, so a caller that deletes
+  // files must load all. NotFound: there is no meta/. IOError: the directory cannot be read, and
+  // the catalog has a part; a damaged backup is not an error of this call.
   Status Load(int max_valid = std::numeric_limits<int>::max());
 
   // Adds a backup that this process has made.
@@ -63,13 +64,13 @@ class BackupCatalog {
   const std::map<BackupID, Invalid>& invalid() const { return invalid_; }
   // Returns the shared files by path relative to the directory.
   const std::unordered_map<std::string, Shared>& shared() const { return shared_; }
-  // Returns the largest id that any backup has had.
+  // Returns the largest id that Load or Add has seen; Remove does not lower it.
   BackupID largest_id() const { return largest_id_; }
   // Returns true if some list could not be parsed, so that any shared file may belong to its
   // backup. Then no shared file may be deleted as garbage.
   bool has_unknown_files() const;
 
-  // Sets *meta to a valid backup, and leaves it after an error. NotFound: there is no such backup.
+  // Sets *meta to a valid backup, or to null after an error. NotFound: there is no such backup.
   // For an invalid backup, returns the reason (Invalid::why).
   Status Find(BackupID id, std::shared_ptr<const BackupMeta>* meta) const;
 

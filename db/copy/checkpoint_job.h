@@ -4,8 +4,8 @@
 // Makes checkpoints and exports: links or copies the files of one moment into a new directory,
 // which becomes a database of its own, or holds the tables of one family.
 //
+//      StagedDirectory::Make  <directory>.tmp; first, so that a refused name flushes nothing
 //      CopySet::Take          the files of the moment, kept from deletion
-//      StagedDirectory::Make  <directory>.tmp
 //      CopyPool::Run          links or copies each file into it, and syncs the copies
 //      Publish                the directory gets its own name
 //

@@ -119,6 +119,8 @@ class DbContext {
   FSDirectory* directory() const { return directory_.get(); }
   FSDirectory* wal_directory() const { return wal_directory_.get(); }
   // Open the directories, so that they can be synced after files were created in them.
+  // OpenLogDirectory also takes the lock of the logs' directory if that was missing when Lock was
+  // called, and fails if another process holds it.
   IOStatus OpenDirectory();
   IOStatus OpenLogDirectory();
 

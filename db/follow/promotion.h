@@ -24,7 +24,8 @@
 namespace varve {
 
 // Used for one promotion, with the database's lock held, after the secondary has caught up
-// completely. Borrows its arguments. Thread safety: none.
+// completely. `families` are those with which the secondary was opened. Borrows its arguments.
+// Thread safety: none.
 class Promotion {
  public:
   Promotion(Engine* engine, const std::vector<ColumnFamilyDescriptor>& families,
@@ -36,7 +37,8 @@ class Promotion {
   // left undecided transactions of WRITE_PREPARED. Corruption: durable data is lost.
   Status Check() VARVE_EXCLUDES(kDbMutex);
   // Makes the engine a writer, but does not start background work. Requires that Check returned OK.
-  // After an error the files still form a complete database, and the engine is only readable.
+  // After an error the files still form a complete database. The engine is then readable, but must
+  // neither catch up nor be promoted again, as Run has taken the prepared updates from `logs`.
   Status Run() VARVE_EXCLUDES(kDbMutex);
 
  private:

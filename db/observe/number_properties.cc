@@ -82,7 +82,7 @@ uint64_t EstimateKeysInFiles(const Version& version) {
       known_bytes += file->size;
     }
   }
-  // By this estimate everything is deleted.
+  // By this estimate everything is deleted, or no file has counts.
   if (entries <= 2 * deletions) return 0;
   const uint64_t keys = entries - 2 * deletions;
   const uint64_t bytes = version.TotalBytes();

@@ -40,9 +40,11 @@ class MadeDirectories {
   std::vector<std::string> paths_;
 };
 
-// Creates the directories with create_if_missing, locks the database, and opens the LOG. A
-// read-only opening does not change the directory, and a repair (`repairs`) has locked it already.
-// The database's own directory stays, with the LOG, even if the opening fails.
+// Creates the directories with create_if_missing, locks the database, and opens the LOG and the
+// directory for syncs. A read-only opening does not change the directory, and a repair (`repairs`)
+// has locked it already. The database's own directory stays, with the LOG, even if the opening
+// fails. After an error the lock may be held: the caller calls made->Remove(), and then
+// context->Unlock().
 Status TakeDirectory(DbContext* context, bool repairs, MadeDirectories* made);
 
 // Returns true if the directory is another database's: it has a CURRENT, and is not this database's
@@ -58,8 +60,9 @@ Status CheckNotOfAnother(FileSystem* fs, const std::string& db_name, const std::
 // (best_efforts_recovery). InvalidArgument: that contradicts create_if_missing or error_if_exists.
 Status FindDatabase(const DbContext& context, bool manifest_chosen, bool* found);
 
-// Checks a directory without CURRENT in which a database is to be created. Returns Corruption if it
-// has data; only a MANIFEST and temporary files of an interrupted creation are allowed.
+// Checks a directory without CURRENT in which a database is to be created; `entries` are the names
+// in it. Returns Corruption if there is a table, a log or a blob file, or if a separate directory
+// of logs has logs. Other files, such as the MANIFEST of an interrupted creation, are accepted.
 Status CheckHoldsNoData(const LogLocation& logs, const std::string& directory,
                         const std::vector<std::string>& entries);
 

@@ -18,13 +18,15 @@ namespace varve {
 
 // Must be called after the version set was recovered and before any family is created. Operators
 // that the MANIFEST does not have, for example if RocksDB has written it, are read from the newest
-// OPTIONS file. Returns InvalidArgument if a family's operator has another name than before, and
-// its options do not allow that. Writes nothing.
+// OPTIONS file and set in the version set, which writes them to its next MANIFEST; no file is
+// written here. Returns InvalidArgument if a family's operator has another name than before, and
+// its options do not allow that.
 Status CheckMergeOperators(const std::vector<ColumnFamilyDescriptor>& families,
                            const DbContext& context, const DbState& state) VARVE_REQUIRES(kDbMutex);
 
-// Returns InvalidArgument if the options have another operator than `remembered` and do not allow
-// that. `remembered` is "" if it is not known.
+// Returns InvalidArgument if the options have an operator of another name than `remembered`, and
+// allow_other_merge_operator is false. Options without an operator are accepted, and so is every
+// operator if `remembered` is "", as it is not known.
 Status CheckMergeOperator(const std::string& family, const ColumnFamilyOptions& options,
                           const std::string& remembered);
 

@@ -38,7 +38,7 @@ struct StallVerdict {
 };
 
 // The first matching rule decides: stop on memtables, L0 files, pending bytes; then delay on the
-// same.
+// same. A limit of 0 or less is none. Without automatic compactions only memtables count.
 StallVerdict JudgeStall(const StallInput& input, const ColumnFamilyOptions& options);
 
 // Returns how near the family is to a stall: each measure as a percentage of the limit at which it
@@ -71,17 +71,19 @@ class DelayPacer {
  public:
   // 0 means 16 MiB/s. The rate never rises above the initial one and never falls below 16 KiB/s.
   explicit DelayPacer(uint64_t initial_bytes_per_second);
-  // Must be called whenever a delayed family was judged again: the rate falls while its pending
-  // bytes grow (faster near a stop, or when a stop has just ended: `left_stop`) and recovers while
-  // they shrink.
+  // Must be called whenever a delayed family was judged again. Near a stop, or when one has just
+  // ended (`left_stop`), the rate falls whatever the pending bytes do, and by more; otherwise it
+  // recovers if they have shrunk, and falls if not.
   void Adjust(uint64_t pending_bytes_before, uint64_t pending_bytes_now, bool near_stop,
               bool left_stop);
-  // Must be called when no family is delayed any more. Once after each Adjust it raises the rate,
-  // and forgets the debt.
+  // Must be called when no family is delayed any more. The first call after an Adjust raises the
+  // rate and forgets the debt; others do nothing.
   void Release();
   // Returns the rate in force, also while no family is delayed.
   uint64_t bytes_per_second() const { return rate_; }
-  // Returns the microseconds that a write of n bytes arriving now must wait.
+  // Returns the microseconds that a write of n bytes arriving now must wait for the debt of earlier
+  // ones, 0 for less than a millisecond, and adds n to the debt. Must be called once for each
+  // write; with n = 0 it only asks.
   uint64_t DelayMicros(uint64_t n, uint64_t now_micros);
   // Returns the microseconds until all writes so far are paid off, counted from the last
   // DelayMicros.

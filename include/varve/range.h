@@ -2,8 +2,9 @@
 #pragma once
 
 // Ranges of user keys without timestamps, as arguments of calls. They do not own their keys, which
-// must live until the call returns. The order is that of the column family's comparator; a range
-// whose limit is not after its start is empty.
+// must live until the call returns. The order is that of the column family's comparator. A Range
+// whose limit is not after its start is empty; the calls that take a RangePtr or a RangeOpt say
+// whether its limit belongs to it, and refuse a limit before its start or take it as empty.
 //
 //   const varve::Range fruit("apple", "cherry");  // apple, banana, ..., but not cherry
 //   uint64_t bytes = 0;

@@ -64,7 +64,8 @@ struct rocksdb_livefile_t {
   varve::LiveFileMetaData rep;
 };
 
-// Keys limit the metadata; without a value there is no limit.
+// The part of a family's metadata to return: of one level, or of all for -1, and of files that
+// overlap [start_key, end_key], both inclusive. A key without a value is no limit.
 struct rocksdb_column_family_metadata_options_t {
   struct {
     int level = -1;
@@ -84,6 +85,16 @@ struct rocksdb_livefiles_storage_info_t {
 // Options of an iterator over the updates in the logs.
 struct rocksdb_wal_readoptions_t {
   varve::TransactionLogIterator::ReadOptions rep;
+};
+
+// ---- Options of traces of calls ----
+
+struct rocksdb_trace_options_t {
+  varve::TraceOptions rep;
+};
+
+struct rocksdb_replay_options_t {
+  varve::ReplayOptions rep;
 };
 
 // ---- Options that serve missing features ----
@@ -106,13 +117,9 @@ struct rocksdb_open_and_compact_options_t {
   } rep;
 };
 
-// Holds options with the values of the override.
+// Holds options with the values of the override, in place of `rep`.
 struct rocksdb_compaction_service_options_override_t {
   rocksdb_options_t options;
-};
-
-struct rocksdb_trace_options_t {
-  varve::TraceOptions rep;
 };
 
 struct rocksdb_block_cache_trace_options_t {
@@ -125,8 +132,4 @@ struct rocksdb_block_cache_trace_writer_options_t {
   struct {
     uint64_t max_trace_file_size = uint64_t{64} << 30;
   } rep;
-};
-
-struct rocksdb_replay_options_t {
-  varve::ReplayOptions rep;
 };

@@ -6,12 +6,13 @@
 // contradict each other.
 //
 // A limit that the options do not set is 0 and never reached. Without automatic compactions only
-// the memtables count, because nothing would end the other stalls.
+// the memtables stall writes, because nothing would end the other stalls; StallProximity still
+// counts all measures.
 //
 // The urgency of compactions rises on the way to a stall, by quarters, so that they hurry before
 // writers have to wait. The rate of DelayPacer is steered by the sign of the change of pending
-// bytes alone, in steps of a fifth; near a stop in larger ones. It is never computed from a
-// measured speed of compactions, which would follow each burst.
+// bytes, in steps of a fifth; near a stop, or after one, it falls in larger steps whatever that is.
+// It is never computed from a measured speed of compactions, which would follow each burst.
 
 #include "db/write/write_stall.h"
 

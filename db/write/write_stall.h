@@ -42,7 +42,8 @@ struct StallVerdict {
 StallVerdict JudgeStall(const StallInput& input, const ColumnFamilyOptions& options);
 
 // Returns how near the family is to a stall: each measure as a percentage of the limit at which it
-// delays writes (or stops them, if it has no limit for delays), and of these the largest.
+// delays writes (or stops them, if it has no limit for delays), and of these the largest. Counts L0
+// files and pending bytes also without automatic compactions.
 int StallProximity(const StallInput& input, const ColumnFamilyOptions& options);
 
 // Returns how urgent flushes are: kHurry if one more waiting memtable would stop writes, unless
@@ -57,8 +58,9 @@ Urgency FlushUrgency(const StallInput& input, const ColumnFamilyOptions& options
 //
 // The way of the L0 files begins at the trigger of compactions and ends where writes are delayed,
 // or at two and a half times the trigger if that is fewer files, because readers search every L0
-// file. The way of pending bytes leads from none to where writes are delayed. Below the first
-// column compactions are calm.
+// file; if L0 files do not delay writes, where they are stopped counts instead. The way of pending
+// bytes leads from none to where writes are delayed. Below the first column compactions are calm,
+// and always without automatic compactions.
 Urgency CompactionUrgency(const StallInput& input, const ColumnFamilyOptions& options);
 
 // Determines the rate of delayed writes, and how long a write of n bytes has to wait.

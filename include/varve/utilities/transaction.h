@@ -417,7 +417,9 @@ class VARVE_EXPORT Transaction {
   // keys of a family whose full_history_ts_low is above it. GetForUpdate reads at this timestamp,
   // and is InvalidArgument with another ReadOptions::timestamp, with do_validate = false, or, with
   // do_validate, before this call. TransactionDBOptions::enable_udt_validation = false turns all
-  // that off. InvalidArgument: `ts` is below an earlier one, or not below the commit timestamp.
+  // that off. kMaxTxnTimestamp withdraws the declaration, and a lower timestamp may follow then.
+  // InvalidArgument: `ts` is below the one in force, or not below the commit timestamp; both do not
+  // apply to kMaxTxnTimestamp.
   virtual Status SetReadTimestampForValidation(TxnTimestamp ts);
   // Sets the timestamp of all updates of the transaction. Must be called before Commit if any
   // written column family has timestamps; may be called again. InvalidArgument: `ts` is not above

@@ -513,20 +513,31 @@ TEST(BlockCacheKey, IsStableForAKnownTableAndFreshForOthers) {
   EXPECT_NE(key(TableProperties(), 100, 0, 5), key(TableProperties(), 100, 0, 5));
 }
 
+// The largest sizes have four levels, so that a word beyond the last is led far past the nodes.
 TEST(StaticBTree, FindsLowerBoundsAtEverySize) {
-  for (size_t n = 0; n < 700; n += n < 40 ? 1 : 37) {
+  std::vector<size_t> sizes = {4095, 4096, 4097, 5000};
+  for (size_t n = 0; n < 700; n += n < 40 ? 1 : 37) sizes.push_back(n);
+  for (const size_t n : sizes) {
     std::vector<uint64_t> words;
     for (size_t i = 0; i < n; i++) words.push_back(10 * (i - i % 3));
-    if (n > 5) words.back() = UINT64_MAX;
+    if (n > 5 && n % 2 == 0) words.back() = UINT64_MAX;
     StaticBTree tree;
     tree.Build(words);
     ASSERT_EQ(tree.size(), n);
     std::vector<uint64_t> probes = {0, 1, UINT64_MAX - 1, UINT64_MAX};
     for (const uint64_t word : words) probes.insert(probes.end(), {word - 1, word, word + 1});
-    for (const uint64_t probe : probes) {
-      const size_t expected =
+    std::vector<size_t> together(probes.size());
+    tree.LowerBounds(probes, together.data());
+    for (size_t p = 0; p < probes.size(); p++) {
+      const uint64_t probe = probes[p];
+      const auto expected =
           static_cast<size_t>(std::lower_bound(words.begin(), words.end(), probe) - words.begin());
-      ASSERT_EQ(tree.LowerBound(probe), expected) << "n " << n << " probe " << probe;
+      size_t near = expected;
+      ASSERT_EQ(tree.LowerBound(probe, [&](size_t first) { near = first; }), expected)
+          << "n " << n << " probe " << probe;
+      ASSERT_LE(near, expected) << "n " << n << " probe " << probe;
+      ASSERT_LE(expected, near + StaticBTree::kFanout) << "n " << n << " probe " << probe;
+      ASSERT_EQ(together[p], expected) << "n " << n << " probe " << probe;
     }
   }
 }

@@ -62,8 +62,8 @@ constexpr size_t kLearnBytes = 128 << 10;
 constexpr size_t kNeverLearns = SIZE_MAX;
 constexpr size_t kMinBlockBytes = 4 << 10;
 
-// Returns the size of the largest block: at most an eighth of the budget, so that the last one
-// wastes little of it.
+// Returns the size of the largest block: by default at most an eighth of the budget, so that the
+// last one wastes little of it.
 size_t LargestBlock(const MemTableOptions& options) {
   const size_t wanted =
       options.arena_block_bytes != 0 ? options.arena_block_bytes : options.write_buffer_bytes / 8;
@@ -524,14 +524,12 @@ bool MemTable::NeedsAttention() const {
          (state_->IsFull(held) && !Empty());
 }
 
-// Compares what the table has taken from the system with seven eighths of its budget. Memory comes
-// in blocks, so the question is whether one more block would fit, and if not, whether the current
-// one is used up.
+// Compares what the table has taken from the system with its budget. Memory comes in blocks, so the
+// question is whether one more block would fit, and if not, whether the current one is used up. The
+// budget is used in full, as each flush costs work whatever its size: runs of L0 are counted, not
+// measured, and a compaction of as many larger runs writes less for each of their bytes.
 bool MemTable::State::IsFull(size_t held) const {
-  // The next table fills while this one is flushed, and both take memory; so a table is full an
-  // eighth before the limit.
-  const size_t limit = write_buffer_bytes.load(std::memory_order_relaxed);
-  const size_t budget = limit - limit / 8;
+  const size_t budget = write_buffer_bytes.load(std::memory_order_relaxed);
   const size_t largest_block = arena.LargestBlock();
   // There is room for another whole block, which is usual while a table is far from full.
   if (held + largest_block <= budget) [[likely]]

@@ -627,7 +627,7 @@ TEST_P(MemTableOrderTest, AVersionThatArrivesLateMayBeOld) {
 
 class MemTableSizeTest : public EachRepresentation {};
 
-TEST_P(MemTableSizeTest, IsFullJustBelowItsBudget) {
+TEST_P(MemTableSizeTest, FillsItsBudget) {
   for (const size_t budget :
        {size_t{64} << 10, size_t{1} << 20, size_t{10} << 20, size_t{64} << 20}) {
     for (const size_t value_bytes : {size_t{10}, size_t{100}, size_t{1000}}) {
@@ -643,6 +643,8 @@ TEST_P(MemTableSizeTest, IsFullJustBelowItsBudget) {
       }
       EXPECT_GE(mem.data_bytes(), budget / 4) << budget;
       EXPECT_LE(mem.MemoryUsage(), budget + budget / 8 + 4096) << budget;
+      // One more block, of an eighth at most, would not have fitted.
+      EXPECT_GT(mem.MemoryUsage(), budget - budget / 8) << budget;
     }
   }
 }

@@ -522,7 +522,7 @@ TEST_F(CallsBesideCloseTest, CloseWaitsForThem) {
          ASSERT_TRUE(db()->CompactRange(CompactRangeOptions(), nullptr, nullptr).ok());
        }},
       {"a Put that switches a memtable", [&] { return db()->Put(WriteOptions(), "k", "v"); },
-       [&] { Put("large", std::string(60 << 10, 'l')); }},
+       [&] { Put("large", std::string(63 << 10, 'l')); }},
   };
   for (const Case& c : kCases) {
     SCOPED_TRACE(c.name);

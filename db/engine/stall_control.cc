@@ -82,6 +82,7 @@ void StallControl::SetRate(uint64_t bytes_per_second) {
 void StallControl::Update() {
   mu_->AssertHeld();
   const bool stopped_before = stopped();
+  const bool stopped_for_compaction_before = stopped_for_compaction_;
   const bool stalled_before = stopped() || delayed();
   // Everything is computed anew: a stall that one family's end has lifted may still be another's.
   delayed_families_ = 0;
@@ -93,7 +94,7 @@ void StallControl::Update() {
   for (const auto& [id, family] : families_.all()) {
     if (!family->dropped()) JudgeFamily(family.get(), &all);
   }
-  AdjustPace(all, stopped_before);
+  AdjustPace(all, stopped_for_compaction_before);
   VARVE_ASSERT(reason_.empty() || stopped() || delayed());
   // Work that does not run must not make other work hurry.
   const bool stands = errors_.writes_stopped();
@@ -155,10 +156,14 @@ void StallControl::JudgeFamily(ColumnFamily* family, Judged* all) {
   family->stall_cause = verdict.cause;
 }
 
+// A stop by full memtables alone changes nothing: it lasts as long as a flush, at any rate of
+// writes, and says nothing of whether compactions keep up. If such a family would otherwise be
+// delayed, its delay goes on afterwards at the same rate.
 void StallControl::AdjustPace(const Judged& all, bool stopped_before) {
+  if (stopped() && !delayed() && !stopped_for_compaction_) return;
   if (delayed()) {
-    pacer_->Adjust(last_debt_bytes_, all.debt, all.near_stop || stopped(),
-                   stopped_before && !stopped());
+    pacer_->Adjust(last_debt_bytes_, all.debt, all.near_stop || stopped_for_compaction_,
+                   stopped_before && !stopped_for_compaction_);
   } else {
     pacer_->Release();
   }

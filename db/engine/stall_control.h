@@ -110,7 +110,7 @@ class StallControl {
   // Applies the rules to one family, sets its condition, and adds it to the results.
   void JudgeFamily(ColumnFamily* family, Judged* all) VARVE_REQUIRES(kDbMutex);
   // Begins, adjusts or ends the delay of writes, by the largest debt and by whether the debt
-  // grows.
+  // grows. `stopped_before`: compactions had writes stopped when families were judged last.
   void AdjustPace(const Judged& all, bool stopped_before) VARVE_REQUIRES(kDbMutex);
   // Adds a family's change of condition, with its cause as text, to those to be told.
   void DescribeVerdict(const ColumnFamily& family, const StallVerdict& verdict,

@@ -77,6 +77,24 @@ class StallRecorder final : public EventListener {
   std::vector<WriteStallCondition> seen_;
 };
 
+// Holds jobs at their beginning.
+class JobHolder final : public EventListener {
+ public:
+  void OnFlushBegin(DB*, const FlushJobInfo&) override { Hold(flushes); }
+  void OnCompactionBegin(DB*, const CompactionJobInfo&) override {
+    compacts.store(true);
+    Hold(compactions);
+  }
+  std::atomic<bool> flushes{false};
+  std::atomic<bool> compactions{false};
+  std::atomic<bool> compacts{false};  // one has begun
+
+ private:
+  static void Hold(const std::atomic<bool>& flag) {
+    while (flag.load()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+};
+
 class AdmissionTest : public Database {
  protected:
   AdmissionTest() {
@@ -88,10 +106,11 @@ class AdmissionTest : public Database {
 
   // Makes two tables in L0, pauses background work, and enables automatic compaction with these
   // triggers.
-  void StallByFiles(const std::string& slowdown, const std::string& stop) {
+  void StallByFiles(const std::string& slowdown, const std::string& stop,
+                    const std::vector<std::string>& families = {"default"}) {
     options_.level0_file_num_compaction_trigger = 2;
     options_.disable_auto_compactions = true;
-    Open();
+    Open(families);
     MakeTable({"a", "z"});
     MakeTable({"a", "z"});
     ASSERT_TRUE(db()->PauseBackgroundWork().ok());
@@ -113,6 +132,7 @@ class AdmissionTest : public Database {
 
   ClockEnv env_{options_.env};
   const std::shared_ptr<StallRecorder> recorder_ = std::make_shared<StallRecorder>();
+  const std::shared_ptr<JobHolder> hold_ = std::make_shared<JobHolder>();
 };
 
 TEST_F(AdmissionTest, WaitsOfManyWritersCountOnce) {
@@ -190,6 +210,56 @@ TEST_F(AdmissionTest, DelayedWritesKeepTheRateInSlices) {
   EXPECT_TRUE(QuickPut().IsIncomplete());
   EXPECT_EQ(env_.clock().NowMicros(), start + static_cast<uint64_t>(micros));
   ASSERT_TRUE(db()->ContinueBackgroundWork().ok());
+}
+
+// Full memtables stop writes for the time of a flush, which says nothing of compactions.
+TEST_F(AdmissionTest, AStopByMemtablesLeavesTheRateOfDelayedWrites) {
+  std::vector<uint64_t> rates;
+  for (const int buffers : {10, 2}) {
+    options_.max_write_buffer_number = buffers;
+    StallByFiles("2", "100", {"default", "full"});
+    FlushOptions no_wait;
+    no_wait.wait = false;
+    no_wait.allow_write_stall = true;
+    for (int i = 0; i < 2; i++) {
+      Put("k", "v", "full");
+      ASSERT_TRUE(db()->Flush(no_wait, Handle("full")).ok());
+    }
+    EXPECT_EQ(Number("rocksdb.is-write-stopped"), buffers == 2 ? 1u : 0u);
+    rates.push_back(Number("rocksdb.actual-delayed-write-rate"));
+    ASSERT_TRUE(db()->ContinueBackgroundWork().ok());
+    ASSERT_TRUE(Close().ok());
+    ASSERT_TRUE(DestroyDB(kName, options_).ok());
+  }
+  EXPECT_EQ(rates[1], rates[0]);
+}
+
+// One family is delayed, and then stopped by its memtables.
+TEST_F(AdmissionTest, AStopByMemtablesDoesNotRaiseTheRateEither) {
+  options_.max_write_buffer_number = 2;
+  options_.listeners.push_back(hold_);
+  options_.max_background_jobs = 4;
+  StallByFiles("2", "100");
+  hold_->compactions.store(true);
+  ASSERT_TRUE(db()->ContinueBackgroundWork().ok());
+  EXPECT_TRUE(Eventually([&] { return hold_->compacts.load(); }));
+  const uint64_t before = Number("rocksdb.actual-delayed-write-rate");
+  EXPECT_GT(before, 0u);
+  FlushOptions no_wait;
+  no_wait.wait = false;
+  no_wait.allow_write_stall = true;
+  hold_->flushes.store(true);
+  for (int i = 0; i < 2; i++) {
+    Put("k", "v");
+    ASSERT_TRUE(db()->Flush(no_wait).ok());
+  }
+  EXPECT_EQ(Number("rocksdb.is-write-stopped"), 1u);
+  hold_->flushes.store(false);
+  EXPECT_TRUE(Eventually([&] { return Number("rocksdb.num-immutable-mem-table") == 0; }));
+  // The debt has grown, and each time that it is judged then takes a fifth.
+  EXPECT_LE(Number("rocksdb.actual-delayed-write-rate"), before / 5 * 4 + 1);
+  EXPECT_GT(Number("rocksdb.actual-delayed-write-rate"), 0u);
+  hold_->compactions.store(false);
 }
 
 TEST_F(AdmissionTest, NoSlowdownDoesNotWaitForALockedLog) {

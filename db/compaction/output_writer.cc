@@ -17,8 +17,10 @@ namespace {
 
 // Number of entries that may pass before a failed write is noticed.
 constexpr uint32_t kEntriesPerCheck = 1024;
-// Fewer entries are written faster than a thread is started.
+// Less than this many entries, and less than this many bytes, are written faster than a thread is
+// started.
 constexpr uint64_t kEntriesWorthAThread = 1024;
+constexpr uint64_t kBytesWorthAThread = 1 << 20;
 
 // True if the job has a pace and is not in a hurry: then one thread is enough, and a second one
 // would delay other work.
@@ -46,7 +48,7 @@ Status OutputWriter::Run(CompactionIterator* iterator, const Slice* begin, const
   has_lower_ = begin != nullptr;
   if (has_lower_) lower_ = begin->ToString();
   do {
-    VARVE_RETURN_IF_ERROR(TakeEntries(iterator, own_thread_ ? kEntriesWorthAThread : UINT64_MAX));
+    VARVE_RETURN_IF_ERROR(TakeEntries(iterator));
   } while (iterator->Valid() && IsNotUrgent());
   if (iterator->Valid()) VARVE_RETURN_IF_ERROR(TakeEntriesBeside(iterator));
   VARVE_RETURN_IF_ERROR(iterator->status());
@@ -56,11 +58,15 @@ Status OutputWriter::Run(CompactionIterator* iterator, const Slice* begin, const
   return FinishFile(end);
 }
 
-Status OutputWriter::TakeEntries(CompactionIterator* iterator, uint64_t most) {
-  for (; most > 0 && iterator->Valid(); iterator->Next()) {
+Status OutputWriter::TakeEntries(CompactionIterator* iterator) {
+  uint64_t entries = 0;
+  uint64_t bytes = 0;
+  for (; iterator->Valid(); iterator->Next()) {
+    if (own_thread_ && (entries >= kEntriesWorthAThread || bytes >= kBytesWorthAThread)) break;
+    entries++;
+    bytes += iterator->key().size() + iterator->value().size();
     VARVE_RETURN_IF_ERROR(
         TakeEntry(iterator->key(), iterator->value(), iterator->starts_user_key()));
-    most--;
   }
   return Status::OK();
 }

@@ -52,8 +52,8 @@ class OutputWriter {
  private:
   // Ends the open file, which may cover keys up to `upper`.
   Status FinishFile(const Slice* upper);
-  // Takes up to `most` entries.
-  Status TakeEntries(CompactionIterator* iterator, uint64_t most);
+  // Takes entries as far as a second thread would not pay; all of them if there may be none.
+  Status TakeEntries(CompactionIterator* iterator);
   // Takes the remaining entries, through the writer's own thread.
   Status TakeEntriesBeside(CompactionIterator* iterator);
   // Adds one entry, and begins a new file before the entry if the splitter says so. The splitter is

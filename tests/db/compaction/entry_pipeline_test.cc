@@ -43,7 +43,7 @@ bool Put(EntryPipeline* pipeline, const Entries& entries) {
 }
 
 TEST(EntryPipeline, HandsEverythingOnInOrder) {
-  for (const size_t count : {0u, 1u, 500u, 20000u}) {
+  for (const size_t count : {0u, 1u, 500u, 80000u}) {
     const Entries entries = SomeEntries(count);
     Entries out;
     EntryPipeline pipeline(Into(&out));
@@ -59,7 +59,7 @@ TEST(EntryPipeline, HandsEverythingOnInOrder) {
 }
 
 TEST(EntryPipeline, KnowsWhatIsTooLargeToCopy) {
-  EXPECT_TRUE(EntryChunk::CanHold("key", std::string(100000, 'v')));
+  EXPECT_TRUE(EntryChunk::CanHold("key", std::string(500000, 'v')));
   EXPECT_FALSE(EntryChunk::CanHold("key", std::string(1 << 20, 'v')));
 }
 
@@ -68,7 +68,7 @@ TEST(EntryPipeline, AFailureStopsIt) {
   EntryPipeline pipeline([&calls](const EntryChunk&) {
     return ++calls < 3 ? Status::OK() : Status::IOError("disk full");
   });
-  EXPECT_FALSE(Put(&pipeline, SomeEntries(20000)));
+  EXPECT_FALSE(Put(&pipeline, SomeEntries(80000)));
   EXPECT_TRUE(pipeline.Sync().IsIOError());
   EXPECT_EQ(calls, 3u);
 }
@@ -76,14 +76,14 @@ TEST(EntryPipeline, AFailureStopsIt) {
 TEST(EntryPipeline, WhatIsThrownBecomesAnError) {
   EntryPipeline pipeline(
       [](const EntryChunk&) -> Status { throw std::runtime_error("comparator gone mad"); });
-  EXPECT_FALSE(Put(&pipeline, SomeEntries(20000)));
+  EXPECT_FALSE(Put(&pipeline, SomeEntries(80000)));
   const Status s = pipeline.Sync();
   EXPECT_TRUE(s.IsAborted());
   EXPECT_NE(s.ToString().find("comparator gone mad"), std::string::npos);
 }
 
 TEST(EntryPipeline, MayBeGivenUpAtAnyTime) {
-  for (size_t count = 0; count < 6000; count += 500) {
+  for (size_t count = 0; count < 24000; count += 2000) {
     Entries out;
     EntryPipeline pipeline(Into(&out));
     EXPECT_TRUE(Put(&pipeline, SomeEntries(count)));

@@ -42,6 +42,7 @@ void WithoutStatus(Step step, Clear clear) {
 
 }  // namespace
 
+// A closed database still answers.
 bool DbImpl::GetProperty(ColumnFamilyHandle* handle, const Slice& property,
                          std::string* value) try {
   Status s = CheckNotForked();
@@ -49,7 +50,9 @@ bool DbImpl::GetProperty(ColumnFamilyHandle* handle, const Slice& property,
   return family != nullptr && value != nullptr &&
          GetTextProperty(engine_.get(), family, property, value);
 } catch (...) {
-  return false;  // There was no memory.
+  // There was no memory, or the caller is a function that is called under the DB mutex
+  // (RefusedCall).
+  return false;
 }
 
 bool DbImpl::GetMapProperty(ColumnFamilyHandle* handle, const Slice& property,
@@ -59,7 +62,7 @@ bool DbImpl::GetMapProperty(ColumnFamilyHandle* handle, const Slice& property,
   return family != nullptr && value != nullptr &&
          GetMapPropertyOf(engine_.get(), family, property, value);
 } catch (...) {
-  return false;  // There was no memory.
+  return false;  // As in GetProperty.
 }
 
 bool DbImpl::GetIntProperty(ColumnFamilyHandle* handle, const Slice& property,
@@ -69,14 +72,14 @@ bool DbImpl::GetIntProperty(ColumnFamilyHandle* handle, const Slice& property,
   return family != nullptr && value != nullptr &&
          GetNumberProperty(engine_.get(), family, property, value);
 } catch (...) {
-  return false;  // There was no memory.
+  return false;  // As in GetProperty.
 }
 
 bool DbImpl::GetAggregatedIntProperty(const Slice& property, uint64_t* value) try {
   return CheckNotForked().ok() && value != nullptr &&
          GetAggregatedNumberProperty(engine_.get(), property, value);
 } catch (...) {
-  return false;  // There was no memory.
+  return false;  // As in GetProperty.
 }
 
 Status DbImpl::GetStatsHistory(uint64_t start_time, uint64_t end_time,

@@ -562,8 +562,8 @@ size_t ObsoleteFiles::CountKept(const std::string& directory,
 // Logs below every family's log number, whose data is in tables, are deleted, or archived if there
 // is an archive. Two kinds of logs are moved to lost/ instead: damaged ones, since a part of them
 // was not replayed; and those that an earlier opening did not find (WasUnread), since they were
-// never replayed. Logs from `held` on are kept, because the position of a change stream may need
-// them (LogHold).
+// never replayed. Other logs from `held` on are kept, because the position of a change stream may
+// need them (LogHold).
 Status ObsoleteFiles::SweepLogs(const std::vector<uint64_t>& damaged_logs,
                                 std::vector<std::string>* doomed, RecoveryReport* report) {
   std::vector<std::string> names;
@@ -577,7 +577,7 @@ Status ObsoleteFiles::SweepLogs(const std::vector<uint64_t>& damaged_logs,
     const uint64_t min_log = with_.state.versions->OldestLogNeeded();
     const uint64_t held = with_.state.logs->oldest_held();
     // Recovery may have kept logs for a family that does not need them. They are removed from the
-    // log set, since their files are deleted below.
+    // log set, since their files are deleted or moved below.
     with_.state.logs->NoteGone(with_.state.logs->TakeObsolete(min_log));
     for (const auto& [name, number, type] : FilesAmong(names, kWalFile)) {
       if (number >= min_log) continue;

@@ -73,14 +73,15 @@ class ObsoleteFiles final : public FilePurger {
     bool keep_manifests = false;                 // some are newer than the recovered state
   };
 
-  // Called by an opening, when the recovered state is in a new MANIFEST and no job runs. Deletes
-  // logs below the families' log numbers, older MANIFESTs, temporary files, and tables that the
-  // MANIFEST has removed. Moves other tables that no version has, damaged logs, logs that an
-  // earlier opening did not find, and MANIFESTs that must be kept to lost/, and reports them, as
-  // well as those that cannot be moved. Limits lost/ to 100 files and 4 GiB: deletes the oldest
-  // files of earlier openings beyond that, and, if the MANIFEST is known to be complete, so that
-  // unknown tables are unfinished outputs of jobs, the oldest of these beyond the limits. Returns
-  // an error only if the directory of logs cannot be listed.
+  // Called by an opening, when the recovered state is in a new MANIFEST and no job runs. Deletes,
+  // or archives, logs below the families' log numbers that no change stream needs. Deletes older
+  // MANIFESTs, temporary files, and tables that the MANIFEST has removed. Moves other tables that
+  // no version has, damaged logs, logs that an earlier opening did not find, and MANIFESTs that
+  // must be kept to lost/, and reports them, as well as those that cannot be moved. Limits lost/ to
+  // 100 files and 4 GiB: deletes the oldest files of earlier openings beyond that, and, if the
+  // MANIFEST is known to be complete, so that unknown tables are unfinished outputs of jobs, the
+  // oldest of these beyond the limits. Returns an error only if the directory of logs cannot be
+  // listed.
   Status SweepAtOpen(const Leftovers& leftovers, RecoveryReport* report) VARVE_EXCLUDES(kDbMutex);
 
  private:

@@ -43,7 +43,7 @@ void SpaceReserve::ReleaseSpace() {
   // opening.
   held_.store(false, std::memory_order_relaxed);
   const IOStatus s = context_.fs()->DeleteFile(Path(), IOOptions(), nullptr);
-  LogWarn(context_.info_log(), "the disk is full: %llu bytes of its reserve were released: %s",
+  LogWarn(context_.info_log(), "the disk is full: releasing %llu bytes of its reserve: %s",
           static_cast<unsigned long long>(context_.options().reserve_bytes), s.ToString().c_str());
 }
 

@@ -52,7 +52,8 @@ Status Secondary::CatchUp() {
   return CatchUpLocked();
 }
 
-// Makes attempts until one succeeds, or ReaderPatience gives up.
+// Makes attempts until one succeeds, fails for a reason that does not pass, or ReaderPatience gives
+// up.
 Status Secondary::CatchUpLocked() {
   // After a promotion this process writes the files itself; after a failed one their state is
   // unknown.

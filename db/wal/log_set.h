@@ -94,7 +94,8 @@ class LogSet {
   // no I/O and does not wait: it ends before the first log that is being sealed, synced or closed,
   // or that somebody copies (Pin) or reads (LogHold); the waker is called when that may have ended.
   std::vector<Retired> TakeObsolete(uint64_t min_number);
-  // Must be called when the files of the taken logs have been moved or deleted.
+  // Must be called when the files of the taken logs have been moved or deleted; an opening, beside
+  // which no other call asks for logs, may call it before.
   void NoteGone(const std::vector<Retired>& taken) noexcept;
   // Sets the function that is called when TakeObsolete may find more logs; null: none. It is called
   // under locks.

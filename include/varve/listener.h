@@ -560,7 +560,7 @@ struct BackgroundJobPressure {
   int flush_scheduled = 0;
   int flush_running = 0;
 
-  // Distance of the nearest column family to the point at which writes are delayed, or stopped if
+  // Nearness of the closest column family to the point at which writes are delayed, or stopped if
   // nothing delays them: from 0 (far) to 100; 100 or more: they are delayed or stopped.
   int write_stall_proximity_pct = 0;
 

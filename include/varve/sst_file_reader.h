@@ -80,8 +80,9 @@ class VARVE_EXPORT SstFileReader {
   // Reads the whole file, bypassing the block cache, and compares each block's checksum.
   Status VerifyChecksum(const ReadOptions& options);
   Status VerifyChecksum() { return VerifyChecksum(ReadOptions()); }
-  // Reads all entries. Corruption unless they are in order, found by the table's index, and as many
-  // as its properties say.
+  // Reads all entries but range deletions. Corruption unless they are in order, found by the
+  // table's index, and as many as its properties say; the properties' number of range deletions is
+  // believed.
   Status VerifyNumEntries(const ReadOptions& options);
 
  private:

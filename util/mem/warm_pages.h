@@ -36,7 +36,8 @@ class WarmPages final : private SharedTimer::Client, private ForkWatch {
 
   // Returns the piece of exactly `bytes` that was kept last, with any contents, or null.
   char* Take(size_t bytes) noexcept;
-  // Keeps a piece. Returns false if the caller must free it: there are enough.
+  // Keeps a piece. Returns false if the caller must free it: there are enough, it is too small or
+  // too large to be kept, or no thread would ever free it.
   bool Keep(char* data, size_t bytes) noexcept;
 
   // Returns the bytes that are kept.

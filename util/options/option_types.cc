@@ -265,7 +265,7 @@ VARVE_OPTION_TYPE(std::vector<int>, ListType<int>())
 VARVE_OPTION_TYPE(std::vector<CompressionType>, ListType<CompressionType>())
 VARVE_OPTION_TYPE(std::vector<FileTemperatureAge>, [] {
   OptionType made = ListType<FileTemperatureAge>();
-  // The list is in braces, as its elements are.
+  // Without these braces ParseList would take those of a single element for its own.
   made.print = [](const OptionPrintStyle& style, const void* field) {
     const std::string list = PrintList<FileTemperatureAge>(style, field);
     return list.empty() ? list : "{" + list + "}";

@@ -33,7 +33,8 @@ using varve::c::TryVoid;
 
 namespace {
 
-// Runs `body` on the transaction, and on the family that it is called with; null: the default one.
+// Runs `body` on the transaction and the family. For &kDefaultFamily, the family that `body` is
+// given is null, which stands for the default one.
 template <typename Body>
 bool RunOn(rocksdb_transaction_t* txn, const rocksdb_column_family_handle_t* family, char** errptr,
            Body body, const char* call) noexcept {

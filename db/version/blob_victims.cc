@@ -13,6 +13,10 @@
 //    "The design and implementation of a log-structured file system", 1991. All compactions write
 //    the values anew that they meet there, and the tables that refer to the first victim of
 //    which some can be compacted are compacted for its sake.
+// 3. While known garbage still exceeds the limit in all files together, and a half of them, younger
+//    files are victims, too, if more than that share of their bytes is garbage. Of a skewed load
+//    the old files hold what lives on, and the young ones what died. A limit below a half does not
+//    count here: with a low one, values would be moved again and again that are about to die.
 //
 // When a victim's values have been rewritten the file goes, and its garbage with it, so this ends.
 
@@ -80,15 +84,15 @@ struct Candidate {
   double gain = 0;
 };
 
-// Returns the first `eligible` blob files that have garbage, the most profitable first. The profit
+// Returns the blob files at [from, to) that have garbage, the most profitable first. The profit
 // is the garbage that goes, times the age, for each byte written: the live values, and the tables
 // that refer to them. Age counts because the garbage of an old file hardly grows any more, so
 // waiting would not make it cheaper.
-std::vector<Candidate> Candidates(const Version& version, size_t eligible) {
+std::vector<Candidate> Candidates(const Version& version, size_t from, size_t to) {
   const BlobFiles& files = version.blob_files();
   const std::map<uint64_t, uint64_t> table_bytes = BytesOfTables(version);
   std::vector<Candidate> candidates;
-  for (size_t i = 0; i < eligible; i++) {
+  for (size_t i = from; i < to; i++) {
     const BlobFileState& file = files[i];
     if (file.garbage_bytes == 0) continue;
     const auto tables = table_bytes.find(file.number());
@@ -117,6 +121,55 @@ void AddTables(const Version& version, uint64_t blob_file, std::vector<DueFile>*
   }
 }
 
+// Adds a victim. The tables of the first victim that can be compacted are enough: compactions write
+// the values of all victims anew, whichever table they were started for.
+void AddVictim(const Version& version, const BlobFileState& file, DueFiles* due) {
+  if (due->blob_tables.empty()) AddTables(version, file.number(), &due->blob_tables);
+  due->blob_victims.push_back(file.number());
+}
+
+// Bytes of blob files, and the known garbage among them.
+struct Sums {
+  double bytes = 0;
+  double garbage = 0;
+
+  // Subtracts the garbage of a victim, which goes with it.
+  void Drop(const BlobFileState& victim) {
+    bytes -= static_cast<double>(victim.garbage_bytes);
+    garbage -= static_cast<double>(victim.garbage_bytes);
+  }
+  // True if garbage is more than this share of the bytes.
+  [[nodiscard]] bool Exceed(double limit) const { return garbage > limit * bytes; }
+};
+
+// Applies rule 2 to the first `eligible` files, whose sums are `old`. Subtracts from *whole what
+// goes with the victims.
+void AddOldVictims(const Version& version, size_t eligible, double limit, Sums old, Sums* whole,
+                   DueFiles* due) {
+  if (!old.Exceed(limit)) return;
+  for (const Candidate& candidate : Candidates(version, 0, eligible)) {
+    AddVictim(version, *candidate.file, due);
+    whole->Drop(*candidate.file);
+    old.Drop(*candidate.file);
+    if (!old.Exceed(limit)) return;
+  }
+}
+
+// Applies rule 3 to the files from `eligible` on. `whole`: the sums of all files, without the
+// garbage of victims so far.
+void AddYoungVictims(const Version& version, size_t eligible, double limit, Sums whole,
+                     DueFiles* due) {
+  if (!whole.Exceed(limit)) return;
+  for (const Candidate& candidate : Candidates(version, eligible, version.blob_files().size())) {
+    const BlobFileState& file = *candidate.file;
+    const Sums own = {static_cast<double>(file.bytes()), static_cast<double>(file.garbage_bytes)};
+    if (!own.Exceed(limit)) continue;
+    AddVictim(version, file, due);
+    whole.Drop(file);
+    if (!whole.Exceed(limit)) return;
+  }
+}
+
 }  // namespace
 
 double BlobGarbageLimit(const ColumnFamilyOptions& options) {
@@ -125,7 +178,7 @@ double BlobGarbageLimit(const ColumnFamilyOptions& options) {
 }
 
 // Sums up bytes and garbage of all files and of the eligible, oldest ones; bounds what is hidden;
-// and applies the two rules at the head of this file.
+// and applies the rules at the head of this file.
 void FindBlobVictims(const Version& version, const ColumnFamilyOptions& options, DueFiles* due) {
   const BlobFiles& files = version.blob_files();
   if (!options.enable_blob_garbage_collection || files.empty()) return;
@@ -151,18 +204,10 @@ void FindBlobVictims(const Version& version, const ColumnFamilyOptions& options,
   due->l0_hides_blob_garbage = hidden > 0 && version.usable_levels() > 1 &&
                                garbage <= limit * all &&
                                garbage + static_cast<double>(hidden) > limit * all;
-  // Young files are left alone: most of their garbage is still to come, and rewriting them now
-  // would move values that are about to die.
-  if (old_garbage <= limit * old_bytes) return;
-  for (const Candidate& candidate : Candidates(version, eligible)) {
-    const BlobFileState& victim = *candidate.file;
-    // The tables of the first victim that can be compacted are enough: compactions write the values
-    // of all victims anew, whichever table they were started for.
-    if (due->blob_tables.empty()) AddTables(version, victim.number(), &due->blob_tables);
-    due->blob_victims.push_back(victim.number());
-    old_bytes -= static_cast<double>(victim.garbage_bytes);
-    old_garbage -= static_cast<double>(victim.garbage_bytes);
-    if (old_garbage <= limit * old_bytes) break;
+  Sums whole = {all, garbage};
+  AddOldVictims(version, eligible, limit, {old_bytes, old_garbage}, &whole, due);
+  if (options.blob_garbage_collection_age_cutoff > 0) {
+    AddYoungVictims(version, eligible, std::max(limit, kDefaultLimit), whole, due);
   }
   std::ranges::sort(due->blob_victims);
 }

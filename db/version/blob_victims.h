@@ -14,9 +14,10 @@
 //                       largest part of the
 //                       tree refers to (blob_victims.cc)
 //
-// The limit L is BlobGarbageLimit. The rules in blob_victims.cc keep the known garbage of old files
-// below L times their bytes, and the known and hidden garbage of all files together, as far as a
-// compaction of L0 can show it, below L times all bytes.
+// The limit L is BlobGarbageLimit. In a tree of levels the rules in blob_victims.cc keep the known
+// garbage of old files below L times their bytes, and, if files of any age count as old at all,
+// that of all files together below the larger of L and a half. What is hidden is kept below the
+// rest of L times all bytes, as far as a compaction of L0 can show it.
 
 #include "varve/options.h"
 

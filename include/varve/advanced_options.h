@@ -347,7 +347,9 @@ struct VARVE_EXPORT AdvancedColumnFamilyOptions {
   // True: compactions write values anew that they meet in old blob files, so that these can be
   // deleted.
   bool enable_blob_garbage_collection = false;
-  // The share of a family's blob files, oldest first, which count as old, in [0, 1].
+  // The share of a family's blob files, oldest first, which count as old, in [0, 1]. If it is not
+  // 0, leveled compactions write values of younger files anew, too, while garbage is more than a
+  // half of all files, and more than the next option allows.
   double blob_garbage_collection_age_cutoff = 0.25;
   // In [0, 1]: leveled compactions start at this share of garbage in old blob files; 1: a half.
   double blob_garbage_collection_force_threshold = 1.0;

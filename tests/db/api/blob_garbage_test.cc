@@ -5,6 +5,7 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <map>
 #include <string>
 
@@ -20,46 +21,82 @@ namespace {
 
 using ::testing::SizeIs;
 
-class BlobGarbageTest : public BlobDatabase {};
-
-// Garbage takes no more than its share, whatever is overwritten, and whenever the share changes.
-TEST_F(BlobGarbageTest, GarbageStaysWithinItsBound) {
-  constexpr int kKeys = 300;
-  options_.disable_auto_compactions = false;
-  options_.enable_blob_garbage_collection = true;
-  options_.blob_garbage_collection_age_cutoff = 1;
-  options_.blob_file_size = 64 << 10;
-  options_.target_file_size_base = 4 << 10;
-  Open();
-  testing::Random random(11);
-  std::map<std::string, std::string> model;
-  for (int round = 0; round < 60; ++round) {
-    const double limit = round < 20 ? 0.2 : round < 40 ? 0.6 : 0.3;
-    if (round % 20 == 0) {
-      Set("blob_garbage_collection_force_threshold", std::to_string(limit));
-    }
-    for (int i = 0; i < 100; ++i) {
-      const std::string key = Key(static_cast<int>(random.Below(random.OneIn(2) ? 20 : kKeys)));
-      model[key] = random.Text(500 + random.Below(1000));
-      Put(key, model[key]);
-    }
-    Flush();
-    ASSERT_TRUE(db()->WaitForCompact(WaitForCompactOptions()).ok());
-    double live = 0;
+class BlobGarbageTest : public BlobDatabase {
+ protected:
+  // Returns the bytes that these values take in blob files.
+  static double BytesOf(const std::map<std::string, std::string>& model) {
+    double bytes = 0;
     for (const auto& [key, value] : model) {
-      live += static_cast<double>(BlobRecordBytes(key.size(), value.size()));
+      bytes += static_cast<double>(BlobRecordBytes(key.size(), value.size()));
     }
+    return bytes;
+  }
+  // Returns the bytes of all values in blob files, those of garbage included.
+  double BlobFileBytes() {
     ColumnFamilyMetaData metadata;
     db()->GetColumnFamilyMetaData(&metadata);
     double bytes = 0;
     for (const BlobMetaData& file : metadata.blob_files) {
       bytes += static_cast<double>(file.total_blob_bytes);
     }
-    EXPECT_LE(bytes, live / (1 - limit)) << round;
-    EXPECT_GE(bytes, live) << round;
+    return bytes;
   }
-  for (const auto& [key, value] : model) EXPECT_EQ(Get(key), value) << key;
-  ASSERT_TRUE(db()->VerifyChecksum().ok());
+};
+
+// Garbage takes no more than its share, whatever is overwritten, and whenever the share changes.
+TEST_F(BlobGarbageTest, GarbageStaysWithinItsBound) {
+  constexpr int kKeys = 300;
+  options_.disable_auto_compactions = false;
+  options_.enable_blob_garbage_collection = true;
+  options_.blob_file_size = 64 << 10;
+  options_.target_file_size_base = 4 << 10;
+  for (const double cutoff : {1.0, 0.25}) {
+    SCOPED_TRACE(cutoff);
+    options_.blob_garbage_collection_age_cutoff = cutoff;
+    Open();
+    testing::Random random(11);
+    std::map<std::string, std::string> model;
+    for (int round = 0; round < 60; ++round) {
+      const double limit = round < 20 ? 0.2 : round < 40 ? 0.6 : 0.3;
+      if (round % 20 == 0) {
+        Set("blob_garbage_collection_force_threshold", std::to_string(limit));
+      }
+      for (int i = 0; i < 100; ++i) {
+        const std::string key = Key(static_cast<int>(random.Below(random.OneIn(2) ? 20 : kKeys)));
+        model[key] = random.Text(500 + random.Below(1000));
+        Put(key, model[key]);
+      }
+      Flush();
+      ASSERT_TRUE(db()->WaitForCompact(WaitForCompactOptions()).ok());
+      const double live = BytesOf(model);
+      const double bytes = BlobFileBytes();
+      const double most = cutoff == 1 ? limit : std::max(limit, 0.5);
+      EXPECT_LE(bytes, live / (1 - most)) << round;
+      EXPECT_GE(bytes, live) << round;
+    }
+    for (const auto& [key, value] : model) EXPECT_EQ(Get(key), value) << key;
+    ASSERT_TRUE(db()->VerifyChecksum().ok());
+    ASSERT_TRUE(Close().ok());
+    ASSERT_TRUE(DestroyDB(kName, options_).ok());
+  }
+}
+
+// With a cutoff of 0 no file counts as old, and no value is moved.
+TEST_F(BlobGarbageTest, NothingIsCollectedIfNoFileIsOld) {
+  options_.disable_auto_compactions = false;
+  options_.enable_blob_garbage_collection = true;
+  options_.blob_garbage_collection_age_cutoff = 0;
+  options_.blob_garbage_collection_force_threshold = 0.2;
+  Open();
+  for (int i = 0; i < 10; ++i) Put(Key(i), Large('a'));
+  Flush();
+  for (int i = 0; i < 9; ++i) Put(Key(i), Large('b'));
+  Flush();
+  Compact();
+  ASSERT_TRUE(db()->WaitForCompact(WaitForCompactOptions()).ok());
+  uint64_t garbage = 0;
+  ASSERT_TRUE(db()->GetIntProperty(DB::Properties::kLiveBlobFileGarbageSize, &garbage));
+  EXPECT_EQ(garbage, 9 * BlobRecordBytes(Key(0).size(), Large('a').size()));
 }
 
 TEST_F(BlobGarbageTest, NoVictimIsChosenWithoutNeed) {

@@ -10,7 +10,7 @@
 //     read the durability mark                               MakeVersionSet
 //     MANIFEST --> families, versions, tables                RecoverVersions, CheckTablesOpen
 //     logs     --> memtables (full ones --> tables of L0)    ReplayLogs
-//     ---- up to here, files that were found stay as they were ----------------------------
+//     ---- up to here files stay as they were, unless a restore was undone -----------------
 //     rest of the memtables --> tables of L0                 Install: LogReplay::FlushRest
 //     a new log, its name made durable                       Install: BeginLog
 //     a new MANIFEST with all of it; CURRENT names it        Install: LogState
@@ -81,8 +81,8 @@ namespace varve {
 
 namespace {
 
-// Runs one opening. If a step before Install fails, existing files are unchanged, and at most new
-// tables that no MANIFEST names are left.
+// Runs one opening. If a step before Install fails, existing files are unchanged, unless a restore
+// was undone. At most new tables that no MANIFEST names are left, or a new database.
 class Opener {
  public:
   // `patience` is null unless the opening is read-only.

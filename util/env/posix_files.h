@@ -71,6 +71,7 @@ class PosixRandomAccessFile final : public FSRandomAccessFile {
   size_t GetUniqueId(char* id, size_t max_size) const override;
   void Hint(AccessPattern pattern) override;
   bool use_direct_io() const override { return direct_; }
+  size_t GetRequiredBufferAlignment() const override { return alignment_; }
   IOStatus InvalidateCache(size_t offset, size_t length) override;
   IOStatus GetFileSize(uint64_t* result) override;
 
@@ -89,6 +90,7 @@ class PosixRandomAccessFile final : public FSRandomAccessFile {
   const std::string path_;
   const PosixFd fd_;
   const bool direct_;
+  const size_t alignment_;  // of direct reads
   const bool in_memory_;
   const std::shared_ptr<ParallelReads> parallel_;
   mutable MappedReads mapped_;  // used without direct I/O

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <bit>
 #include <cerrno>
 #include <vector>
 
@@ -16,6 +17,9 @@
 namespace varve {
 
 namespace {
+
+// A smaller alignment saves nothing.
+[[maybe_unused]] constexpr size_t kSmallestSector = 512;
 
 int AdviceFor(FSRandomAccessFile::AccessPattern pattern) {
   switch (pattern) {
@@ -37,6 +41,24 @@ IOStatus DropCache(int fd, const std::string& path, size_t offset, size_t length
   const int err = ::posix_fadvise(fd, static_cast<off_t>(offset), static_cast<off_t>(length),
                                   POSIX_FADV_DONTNEED);
   return err == 0 ? IOStatus::OK() : IoErrorAt("fadvise", path, offset, err);
+}
+
+// Returns the alignment of direct reads of a file: that of its device, often 512 bytes, if the
+// system tells it, else a page. A block of 4 KiB that does not begin at a page takes two pages, but
+// only one sector more than it has.
+size_t AlignmentOfDirectReads(int fd) {
+#ifdef STATX_DIOALIGN
+  struct statx found = {};
+  if (::statx(fd, "", AT_EMPTY_PATH, STATX_DIOALIGN, &found) != 0) return kDefaultPageSize;
+  const uint32_t alignment = std::max(found.stx_dio_mem_align, found.stx_dio_offset_align);
+  const bool tells = (found.stx_mask & STATX_DIOALIGN) != 0 && found.stx_dio_offset_align != 0;
+  if (tells && std::has_single_bit(alignment) && alignment <= kDefaultPageSize) {
+    return std::max<size_t>(alignment, kSmallestSector);
+  }
+#else
+  (void)fd;
+#endif
+  return kDefaultPageSize;
 }
 
 IOStatus SizeOfFd(int fd, const std::string& path, uint64_t* size) {
@@ -83,6 +105,7 @@ PosixRandomAccessFile::PosixRandomAccessFile(std::string path, PosixFd fd, bool 
     : path_(std::move(path)),
       fd_(std::move(fd)),
       direct_(direct),
+      alignment_(direct ? AlignmentOfDirectReads(fd_.get()) : kDefaultPageSize),
       in_memory_(IsInMemory(fd_.get())),
       parallel_(std::move(parallel)),
       mapped_(fd_.get()) {}

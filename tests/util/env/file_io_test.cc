@@ -6,12 +6,14 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <bit>
 #include <memory>
 #include <random>
 #include <string>
 #include <vector>
 
 #include "tests/harness/fault_file_system.h"
+#include "util/env/aligned_buffer.h"
 #include "util/env/durable_write.h"
 #include "util/env/file_prefetcher.h"
 #include "util/env/mem_file_system.h"
@@ -222,6 +224,31 @@ TEST(DirectIoTest, TheOperatingSystemAcceptsWhatWeSend) {
   ASSERT_TRUE(seq->Read(scratch.size(), &result, scratch.data()).ok());
   EXPECT_TRUE(result == Slice(expected));
   EXPECT_EQ(Contents(fs.get(), path).size(), expected.size());
+  ASSERT_TRUE(fs->DeleteFile(path, kFileIo, nullptr).ok());
+}
+
+TEST(DirectIoTest, ReadsTakeTheSectorsThatTheyNeed) {
+  const std::string path = "varve_sector_test-" + std::to_string(::getpid());
+  const auto fs = FileSystem::Default();
+  const std::string expected = RandomBytes(20000, 10);
+  ASSERT_TRUE(WriteFileDurably(fs.get(), ".", "t", path, expected).ok());
+  FileOptions options;
+  std::unique_ptr<FSRandomAccessFile> file;
+  ASSERT_TRUE(fs->NewRandomAccessFile(path, options, &file, nullptr).ok());
+  EXPECT_EQ(file->GetRequiredBufferAlignment(), kDefaultPageSize) << "without direct I/O";
+  options.use_direct_reads = true;
+  const IOStatus s = fs->NewRandomAccessFile(path, options, &file, nullptr);
+  if (!s.ok()) {
+    ASSERT_TRUE(fs->DeleteFile(path, kFileIo, nullptr).ok());
+    GTEST_SKIP() << s.ToString();
+  }
+  const size_t sector = file->GetRequiredBufferAlignment();
+  EXPECT_TRUE(sector >= 512 && sector <= kDefaultPageSize && std::has_single_bit(sector)) << sector;
+  AlignedBuffer buffer;
+  ASSERT_TRUE(buffer.Allocate(2 * sector, sector));
+  Slice result;
+  ASSERT_TRUE(file->Read(3 * sector, 2 * sector, kFileIo, &result, buffer.data(), nullptr).ok());
+  EXPECT_TRUE(result == Slice(expected.data() + 3 * sector, 2 * sector));
   ASSERT_TRUE(fs->DeleteFile(path, kFileIo, nullptr).ok());
 }
 

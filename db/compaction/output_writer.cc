@@ -17,8 +17,7 @@ namespace {
 
 // Number of entries that may pass before a failed write is noticed.
 constexpr uint32_t kEntriesPerCheck = 1024;
-// Less than this many entries, and less than this many bytes, are written faster than a thread is
-// started.
+// Fewer entries with fewer bytes are written faster than a thread is started.
 constexpr uint64_t kEntriesWorthAThread = 1024;
 constexpr uint64_t kBytesWorthAThread = 1 << 20;
 

@@ -133,6 +133,10 @@ struct Sums {
   double bytes = 0;
   double garbage = 0;
 
+  void Add(const BlobFileState& file) {
+    bytes += static_cast<double>(file.bytes());
+    garbage += static_cast<double>(file.garbage_bytes);
+  }
   // Subtracts the garbage of a victim, which goes with it.
   void Drop(const BlobFileState& victim) {
     bytes -= static_cast<double>(victim.garbage_bytes);
@@ -162,7 +166,8 @@ void AddYoungVictims(const Version& version, size_t eligible, double limit, Sums
   if (!whole.Exceed(limit)) return;
   for (const Candidate& candidate : Candidates(version, eligible, version.blob_files().size())) {
     const BlobFileState& file = *candidate.file;
-    const Sums own = {static_cast<double>(file.bytes()), static_cast<double>(file.garbage_bytes)};
+    Sums own;
+    own.Add(file);
     if (!own.Exceed(limit)) continue;
     AddVictim(version, file, due);
     whole.Drop(file);
@@ -186,26 +191,19 @@ void FindBlobVictims(const Version& version, const ColumnFamilyOptions& options,
   const auto eligible =
       std::min(files.size(), static_cast<size_t>(options.blob_garbage_collection_age_cutoff *
                                                  static_cast<double>(files.size())));
-  double all = 0;
-  double garbage = 0;
-  double old_bytes = 0;
-  double old_garbage = 0;
+  Sums whole;
+  Sums old;
   for (size_t i = 0; i < files.size(); i++) {
-    all += static_cast<double>(files[i].bytes());
-    garbage += static_cast<double>(files[i].garbage_bytes);
-    if (i >= eligible) continue;
-    old_bytes = all;
-    old_garbage = garbage;
+    whole.Add(files[i]);
+    if (i < eligible) old = whole;
   }
   const Referring referring = Collect(version);
   const uint64_t hidden =
       referring.in_l0 + referring.beneath - std::max(referring.beneath, referring.most_of_l0);
   // If what is known exceeds the limit already, and is in young files, L0 would not mend it.
-  due->l0_hides_blob_garbage = hidden > 0 && version.usable_levels() > 1 &&
-                               garbage <= limit * all &&
-                               garbage + static_cast<double>(hidden) > limit * all;
-  Sums whole = {all, garbage};
-  AddOldVictims(version, eligible, limit, {old_bytes, old_garbage}, &whole, due);
+  due->l0_hides_blob_garbage = hidden > 0 && version.usable_levels() > 1 && !whole.Exceed(limit) &&
+                               whole.garbage + static_cast<double>(hidden) > limit * whole.bytes;
+  AddOldVictims(version, eligible, limit, old, &whole, due);
   if (options.blob_garbage_collection_age_cutoff > 0) {
     AddYoungVictims(version, eligible, std::max(limit, kDefaultLimit), whole, due);
   }

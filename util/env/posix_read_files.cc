@@ -18,9 +18,6 @@ namespace varve {
 
 namespace {
 
-// A smaller alignment saves nothing.
-[[maybe_unused]] constexpr size_t kSmallestSector = 512;
-
 int AdviceFor(FSRandomAccessFile::AccessPattern pattern) {
   switch (pattern) {
     case FSRandomAccessFile::kRandom:
@@ -48,6 +45,7 @@ IOStatus DropCache(int fd, const std::string& path, size_t offset, size_t length
 // only one sector more than it has.
 size_t AlignmentOfDirectReads(int fd) {
 #ifdef STATX_DIOALIGN
+  constexpr size_t kSmallestSector = 512;  // A smaller alignment saves nothing.
   struct statx found = {};
   if (::statx(fd, "", AT_EMPTY_PATH, STATX_DIOALIGN, &found) != 0) return kDefaultPageSize;
   const uint32_t alignment = std::max(found.stx_dio_mem_align, found.stx_dio_offset_align);

@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <bit>
@@ -244,6 +245,13 @@ TEST(DirectIoTest, ReadsTakeTheSectorsThatTheyNeed) {
   }
   const size_t sector = file->GetRequiredBufferAlignment();
   EXPECT_TRUE(sector >= 512 && sector <= kDefaultPageSize && std::has_single_bit(sector)) << sector;
+#ifdef STATX_DIOALIGN
+  struct statx told = {};
+  ASSERT_EQ(::statx(AT_FDCWD, path.c_str(), 0, STATX_DIOALIGN, &told), 0);
+  if (told.stx_dio_offset_align == 512 && told.stx_dio_mem_align <= 512) {
+    EXPECT_EQ(sector, 512u);
+  }
+#endif
   AlignedBuffer buffer;
   ASSERT_TRUE(buffer.Allocate(2 * sector, sector));
   Slice result;

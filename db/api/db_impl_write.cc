@@ -156,7 +156,7 @@ Status DbImpl::WriteOne(const WriteOptions& options, ColumnFamilyHandle* handle,
                         const Slice& key, const Slice& value, const Slice* ts) try {
   // Later steps know only the family's id.
   VARVE_RETURN_IF_ERROR(CheckHandle(handle));
-  const BatchRecord update{type, handle->GetID(), key, value};
+  const uint32_t family = handle->GetID();
   // Two kinds of updates need a batch: those with checksums, and range deletions with a timestamp,
   // which both of their keys get; the end key is the value.
   const bool stamps_value = ts != nullptr && type == kTypeRangeDeletion;
@@ -166,8 +166,8 @@ Status DbImpl::WriteOne(const WriteOptions& options, ColumnFamilyHandle* handle,
     WriteBatch batch(0, 0, options.protection_bytes_per_key, 0);
     VARVE_RETURN_IF_ERROR(
         ts != nullptr ? WriteBatchInternal::AddWithTimestamp(&batch, type, handle, key, *ts, value)
-                      : WriteBatchInternal::AddRecord(&batch, type, update.column_family,
-                                                      SliceParts(&key, 1), SliceParts(&value, 1)));
+                      : WriteBatchInternal::AddRecord(&batch, type, family, SliceParts(&key, 1),
+                                                      SliceParts(&value, 1)));
     return Write(options, &batch);
   }
   VARVE_ASSERT(!stamps_value);
@@ -178,7 +178,7 @@ Status DbImpl::WriteOne(const WriteOptions& options, ColumnFamilyHandle* handle,
   }
   // Sizes are checked before the request is made, as its encoding counts them in 32 bits.
   VARVE_RETURN_IF_ERROR(CheckRecordSizes(key.size() + timestamp.size(), value.size()));
-  WriteRequest request(update, timestamp);
+  WriteRequest request(key, value, type, family, timestamp);
   return Submit(options, &request, nullptr);
 } catch (...) {
   return CaughtException();

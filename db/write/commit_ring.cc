@@ -5,8 +5,8 @@
 // these values for ticket t:
 //
 //      Open(t) --Complete--> Done(t) --the writer waits--> Parked(t)
-//                               |                             |
-//                               +--------- retired -----------+--> Open(t + slots), the next lap
+//         |                     |                             |
+//         +-- of the oldest ----+--------- retired -----------+--> Open(t + slots), the next lap
 //
 // A word that is not of ticket t any more, whatever its state, therefore means that t has retired.
 
@@ -44,24 +44,50 @@ CommitRing::Ticket CommitRing::Take(SequenceNumber last) {
   return tail_++;
 }
 
-// Marks the slot complete, and retires slots if no other thread does.
+// The oldest writer retires its slot without marking it, which saves three of four serialising
+// instructions. Any other marks its slot, and leaves the rest to a thread that has the role, or to
+// the oldest writer. Then each retires what is complete behind.
 void CommitRing::Complete(Ticket ticket) {
   // Invariant 3: this is the first completion.
   VARVE_ASSERT(SlotOf(ticket).word.load(std::memory_order_relaxed) == Open(ticket));
-  SlotOf(ticket).word.store(Word(ticket, kDone), std::memory_order_seq_cst);
+  Wakes wakes;
+  if (head_.load(std::memory_order_acquire) == ticket) {
+    RetireOwn(ticket, &wakes);
+  } else {
+    SlotOf(ticket).word.store(Word(ticket, kDone), std::memory_order_seq_cst);
+  }
   // The thread that has the role sees the slot, or gives up the role before this thread tries to
   // take it. While the head waits for its writer, most other threads only check. The loop runs
   // again after the role is given up, because a slot may have become complete while this thread
   // still had the role: its writer saw the role taken, and left. The wake-ups come after the loop,
   // when the role is free, since each is a system call.
-  Wakes wakes;
   while (!retiring_.load(std::memory_order_seq_cst) &&
-         IsComplete(head_.load(std::memory_order_relaxed)) &&
+         IsComplete(head_.load(std::memory_order_seq_cst)) &&
          !retiring_.exchange(true, std::memory_order_seq_cst)) {
     RetireCompleted(&wakes);
     retiring_.store(false, std::memory_order_seq_cst);
   }
   Wake(wakes);
+}
+
+// The slot has no sleeper, as only its writer would be one. From the store of the word on, a writer
+// may take the slot for the next lap.
+void CommitRing::RetireOwn(Ticket ticket, Wakes* wakes) {
+  Slot& slot = SlotOf(ticket);
+  listener_->Publish(slot.last);
+  slot.word.store(Open(ticket + slot_count_), std::memory_order_release);
+  MoveHead(ticket + 1, wakes);
+}
+
+// The fence stands between the stores that retired slots and what is looked at afterwards: the note
+// of a waiter for room, and the role and the head's word (invariants 5 and 9).
+void CommitRing::MoveHead(Ticket end, Wakes* wakes) {
+  head_.store(end, std::memory_order_release);
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  if (end >= room_at_.load(std::memory_order_seq_cst)) [[unlikely]] {
+    room_at_.store(UINT64_MAX, std::memory_order_seq_cst);
+    wakes->room = true;
+  }
 }
 
 // Compares the whole word, ticket included: the head that a caller without the role has read may be
@@ -84,11 +110,12 @@ void CommitRing::Wake(const Wakes& wakes) {
 }
 
 // Publishes the last number of the complete slots at the head, then opens these slots. Sleeping
-// writers are collected, and woken by the caller when the role is free.
+// writers are collected, and woken by the caller when the role is free. The head may be moved by
+// its writer meanwhile, but only while its slot is not complete: then nothing is done here.
 void CommitRing::RetireCompleted(Wakes* wakes) {
   VARVE_ASSERT(retiring_.load(std::memory_order_relaxed));  // Invariant 4.
   // Visibility first: a writer whose slot has retired may report that its write is visible.
-  const Ticket begin = head_.load(std::memory_order_relaxed);
+  const Ticket begin = head_.load(std::memory_order_acquire);
   Ticket end = begin;
   while (IsComplete(end)) end++;
   if (end == begin) return;
@@ -106,12 +133,7 @@ void CommitRing::RetireCompleted(Wakes* wakes) {
       FutexWakeAll(slot.word);
     }
   }
-  // The order between holders of the role comes from retiring_, so the head itself needs none.
-  head_.store(end, std::memory_order_relaxed);
-  if (end >= room_at_.load(std::memory_order_seq_cst)) [[unlikely]] {
-    room_at_.store(UINT64_MAX, std::memory_order_seq_cst);
-    wakes->room = true;
-  }
+  MoveHead(end, wakes);
 }
 
 // A thread that is late here may lower or raise the head that another has stored. Either is

@@ -8,7 +8,8 @@
 // it fills its place in the log and waits until the log is whole up to there; it inserts into the
 // memtables; and it completes its slot. Slots retire in order. The thread that finds the oldest
 // slot complete publishes the last sequence number of the complete prefix, which makes all writes
-// of the prefix visible, and opens their slots for the next lap. No writer leads others.
+// of the prefix visible, and opens their slots for the next lap. No writer leads others. A writer
+// that is the oldest when it completes, as one alone always is, retires its own slot at once.
 //
 //      retired            running writes              free
 //    ------------+---------------------------------+----------
@@ -30,14 +31,17 @@
 //    full.
 // 3. A slot that was taken is completed once, by its own writer, whether the write succeeded or
 //    failed. Whatever can be wrong with a batch was found before its slot was taken.
-// 4. Slots retire in the order of their tickets, by one thread at a time, which holds the role
-//    (retiring_). It publishes first and opens the slots afterwards, so a writer that sees its slot
-//    retired may report its write as visible.
-// 5. Every completed slot retires. A writer stores "done", then looks if a thread has the role,
-//    then at the word of the head; the holder gives up the role, then looks at both. All of these
-//    accesses are sequentially consistent. If a thread has the role, it sees the slot when it looks
-//    again. If the head is not complete, its writer comes later and sees the slot. If the head was
-//    an old one, another thread took the role after it was free, and sees the slot.
+// 4. Slots retire in the order of their tickets, by one thread at a time: the writer of the head's
+//    slot while that slot is not marked complete, as nobody else can pass it; otherwise the thread
+//    that holds the role (retiring_). Either publishes first, opens the slots afterwards, and moves
+//    the head last, so a writer that sees its slot retired may report its write as visible, and who
+//    sees the head sees all that was published.
+// 5. Every completed slot retires. A writer that is not the oldest stores "done", then looks if a
+//    thread has the role, then at the word of the head. The holder gives up the role, and the
+//    oldest writer moves the head, and then each looks at all three. These accesses are
+//    sequentially consistent, or on either side of a fence that is. If a thread has the role, it
+//    sees the slot when it looks again. If the head is not complete, its writer comes later and
+//    sees the slot. If the head was an old one, who moved it on sees the slot.
 // 6. No wake-up is lost. A writer sleeps only after it changed "done" to "parked", and the kernel
 //    compares the word again. The thread that retires the slot exchanges the word, so it learns
 //    that the slot was parked. A write costs at most one wake-up.
@@ -48,7 +52,8 @@
 //    it retires (RingCommitPath::Drain).
 // 9. Waiters for room are all woken. A waiter notes the head at which it wants to be woken, half a
 //    ring later, then looks at its slot again; the thread that retires slots looks at the note
-//    afterwards. All four accesses are sequentially consistent, so one sees the other. A note that
+//    afterwards, behind a fence. The waiter's accesses and the fence are sequentially consistent,
+//    so one sees the other. A note that
 //    another waiter overwrote does no harm: every noted head is reached, and clearing a note counts
 //    a round, which ends the sleep of all that read the count before.
 //
@@ -130,6 +135,10 @@ class CommitRing {
   const Slot& SlotOf(Ticket ticket) const { return slots_[ticket & (slot_count_ - 1)]; }
   // True if the ticket's slot is complete and not retired.
   [[nodiscard]] bool IsComplete(Ticket ticket) const;
+  // Retires the head's slot, which must be the caller's, and not marked complete.
+  void RetireOwn(Ticket ticket, Wakes* wakes);
+  // Moves the head to `end`, and notes in *wakes if writers that wait for room are to be woken.
+  void MoveHead(Ticket end, Wakes* wakes);
   // Retires completed slots from the head on, and adds to *wakes those whom the caller must wake
   // when it has given up the role. Requires the role.
   void RetireCompleted(Wakes* wakes);
@@ -144,12 +153,12 @@ class CommitRing {
   // completions: of a writer that completes and a thread that gives up the role, one sees the
   // other.
   alignas(64) std::atomic<bool> retiring_{false};
-  // The next to retire. Stored by the holder of retiring_, which publishes it; others read it to
+  // The next to retire. Stored by who retires slots (invariant 4), with release; others read it to
   // see if there is anything to retire, and may find an old value.
   std::atomic<Ticket> head_{0};
   // The head at which writers that wait for room are woken; all tickets before it are taken.
-  // Sequentially consistent, as are the exchanges that retire slots: of a writer that waits for
-  // room and one that makes it, one sees the other.
+  // Sequentially consistent, and read behind a fence after slots were opened: of a writer that
+  // waits for room and one that makes it, one sees the other.
   alignas(64) std::atomic<Ticket> room_at_{UINT64_MAX};
   // The word that they sleep on; counts wake-ups.
   std::atomic<uint32_t> room_rounds_{0};

@@ -31,7 +31,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <optional>
 #include <utility>
 
 #include "util/base/assert.h"
@@ -91,25 +90,35 @@ RingCommitPath::RingCommitPath(const CommitOptions& options, CommitHost* host,
       visible_(last_sequence) {}
 
 // Runs in the writer's thread from end to end. The two refusals come before anything is reserved: a
-// thread that holds up other writers, or has the DB mutex, would wait for itself below. From
-// Reserve on there is one way out, through Complete, whatever LogAndInsert says: a slot that is
-// never completed would stop visibility for good.
+// thread that holds up other writers, or has the DB mutex, would wait for itself below.
 Status RingCommitPath::Commit(const WriteOptions& options, WriteRequest* request,
                               UserWriteCallback* callback) {
   const auto* const self = static_cast<const CommitPath*>(this);
   VARVE_RETURN_IF_ERROR(RefuseHeldUp("write", kHoldsUp, self));
   VARVE_RETURN_IF_ERROR(RefuseUnderDbMutex("write"));
   const ActiveWork active(ActiveWork::kCommit, self, "a write");
-  Reservation reservation;
-  std::optional<KeyHashes> keys;
   // The record does not contain the updates of a prepared transaction: they may be of any keys.
   const KeyStamps* const watched = watched_.load(std::memory_order_acquire);
   if (watched != nullptr && request->step() == nullptr) [[unlikely]] {
-    // The keys are hashed here, before lock_ is taken, and their buckets are fetched into the
-    // cache.
-    reservation.keys = &keys.emplace(*request, host_);
-    for (const uint64_t hash : keys->hashes()) watched->Prefetch(hash);
+    return CommitWatched(options, request, callback, *watched);
   }
+  return CommitWithKeys(options, request, callback, /*keys=*/nullptr);
+}
+
+// The keys are hashed here, before lock_ is taken, and their buckets are fetched into the cache.
+Status RingCommitPath::CommitWatched(const WriteOptions& options, WriteRequest* request,
+                                     UserWriteCallback* callback, const KeyStamps& watched) {
+  const KeyHashes keys(*request, host_);
+  for (const uint64_t hash : keys.hashes()) watched.Prefetch(hash);
+  return CommitWithKeys(options, request, callback, &keys);
+}
+
+// From Reserve on there is one way out, through Complete, whatever LogAndInsert says: a slot that
+// is never completed would stop visibility for good.
+Status RingCommitPath::CommitWithKeys(const WriteOptions& options, WriteRequest* request,
+                                      UserWriteCallback* callback, const KeyHashes* keys) {
+  Reservation reservation;
+  reservation.keys = keys;
   // A static probe, for tracing programs (util/base/probes.h).
   VARVE_PROBE_WRITE_BEGIN(request->bytes(), request->count(), options.sync);
   Status s = Reserve(options, request, &reservation);

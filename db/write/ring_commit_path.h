@@ -76,6 +76,13 @@ class RingCommitPath : public CommitPath, private CommitRing::Listener {
   // visible. Calls `change` first, under the same hold of the lock, which may change the count.
   template <typename Change>
   SequenceNumber GiveOut(uint64_t count, Change change) VARVE_EXCLUDES(lock_);
+  // Commits a write whose keys are stamped; apart from the usual way, whose stack need not have
+  // room for the hashes of the keys.
+  [[gnu::noinline]] Status CommitWatched(const WriteOptions& options, WriteRequest* request,
+                                         UserWriteCallback* callback, const KeyStamps& watched);
+  // Does a write's steps. `keys` are null if its keys are not stamped.
+  Status CommitWithKeys(const WriteOptions& options, WriteRequest* request,
+                        UserWriteCallback* callback, const KeyHashes* keys);
   // Gets the write its place, after waiting for the gate, for the host's consent and for room in
   // the ring. On an error it has none.
   Status Reserve(const WriteOptions& options, WriteRequest* request, Reservation* reservation);

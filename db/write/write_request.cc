@@ -12,15 +12,14 @@ namespace varve {
 // Encodes the header, the tag, the key and the value's length into one buffer, which is in the
 // object unless the key is long. The value stays where the caller has it. update_ then points into
 // the buffer, and has the type that a memtable takes.
-WriteRequest::WriteRequest(const BatchRecord& update, const Slice& ts)
+WriteRequest::WriteRequest(Slice key, Slice value, ValueType type, uint32_t column_family,
+                           const Slice& ts)
     : batch_(nullptr),
       has_update_(true),
-      update_(update),
       header_(inline_head_),
       ts_bytes_(static_cast<uint32_t>(ts.size())) {
-  VARVE_ASSERT(update.counted && (RecordHasValue(update.type) || update.value.empty()));
-  VARVE_ASSERT(update.type != kTypeRangeDeletion || ts.empty());
-  const Slice& key = update.key;
+  VARVE_ASSERT(RecordHasValue(type) || value.empty());
+  VARVE_ASSERT(type != kTypeRangeDeletion || ts.empty());
   const size_t key_bytes = key.size() + ts.size();
   const size_t most = kBatchHeaderBytes + kRecordStartMax + key_bytes + kMaxVarint32Length;
   if (most > kInlineBytes) [[unlikely]] {
@@ -29,21 +28,20 @@ WriteRequest::WriteRequest(const BatchRecord& update, const Slice& ts)
   }
   EncodeFixed64(header_, 0);
   EncodeFixed32(header_ + 8, count_);
-  char* end = EncodeRecordStart(header_ + kBatchHeaderBytes, update.type, update.column_family,
+  char* end = EncodeRecordStart(header_ + kBatchHeaderBytes, type, column_family,
                                 static_cast<uint32_t>(key_bytes));
+  update_.type = type;
+  update_.column_family = column_family;
+  update_.key = Slice(end, key_bytes);
+  // Callers may pass a null pointer for an empty value; later code must not see one.
+  if (!value.empty()) update_.value = value;
   if (!key.empty()) std::memcpy(end, key.data(), key.size());
   if (!ts.empty()) [[unlikely]] {
     std::memcpy(end + key.size(), ts.data(), ts.size());
-    update_.type = TypeInMemTable(update.type, ts.size());
+    update_.type = TypeInMemTable(type, ts.size());
   }
-  // Callers may pass a null pointer for an empty value; later code must not see one.
-  update_.key = Slice(end, key_bytes);
-  if (update.value.empty()) update_.value = Slice();
-  tail_ = update_.value;
   end += key_bytes;
-  if (RecordHasValue(update.type)) {
-    end = EncodeVarint32(end, static_cast<uint32_t>(update.value.size()));
-  }
+  if (RecordHasValue(type)) end = EncodeVarint32(end, static_cast<uint32_t>(value.size()));
   head_ = Slice(header_, static_cast<size_t>(end - header_));
   VARVE_ASSERT(head_.size() <= most);
 }

@@ -43,16 +43,18 @@ class WriteRequest {
         count_(sequences),
         step_(step) {}
   // Makes a request for one counted update, with `ts` after its key, which has no timestamp yet;
-  // not a range deletion if there is a timestamp. The update's value must outlive the request, and
-  // its sizes must pass CheckRecordSizes.
-  explicit WriteRequest(const BatchRecord& update, const Slice& ts = Slice());
+  // not a range deletion if there is a timestamp. The value must outlive the request, and the sizes
+  // must pass CheckRecordSizes. The slices are passed by value, in registers: a caller has often
+  // stored their halves just before, and to load both halves at once would wait for these stores.
+  WriteRequest(Slice key, Slice value, ValueType type, uint32_t column_family,
+               const Slice& ts = Slice());
   WriteRequest(const WriteRequest&) = delete;
   WriteRequest& operator=(const WriteRequest&) = delete;
 
   // The record consists of head and tail, in this order.
   const Slice& head() const { return head_; }
-  const Slice& tail() const { return tail_; }
-  size_t bytes() const { return head_.size() + tail_.size(); }
+  Slice tail() const { return batch_ == nullptr ? update_.value : Slice(); }
+  size_t bytes() const { return head_.size() + tail().size(); }
   // Returns the number of sequence numbers that it uses: one per inserted update.
   uint32_t count() const { return count_; }
   const TwoPhaseStep* step() const { return step_; }  // Null: an ordinary write.
@@ -117,7 +119,6 @@ class WriteRequest {
   BatchRecord update_;  // Set if has_update_.
   char* header_;        // Beginning of the head.
   Slice head_;
-  Slice tail_;
   uint32_t count_ = 1;
   uint32_t ts_bytes_ = 0;
   const TwoPhaseStep* const step_ = nullptr;

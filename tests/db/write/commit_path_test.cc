@@ -111,7 +111,7 @@ TEST_P(CommitPathTest, ManyWritersOfAllKindsBecomeOneOrder) {
         // Every other single update comes without a batch.
         std::optional<WriteRequest> request;
         if (i % 6 == 0) {
-          request.emplace(BatchRecord{kTypeValue, 0, key, value});
+          request.emplace(key, value, kTypeValue, 0u);
         } else {
           request.emplace(&batch);
         }

@@ -30,6 +30,8 @@ enum class Fault {
   kLooksThenRetires,    // a load and a store where an exchange belongs
   kSnapshotNeverWaits,  // reads at the newest sequence given out
   kMarksRoomLate,       // looks whether it has to sleep, then says that it will
+  kOldestLeaves,        // the oldest retires its slot, and does not look behind it
+  kOldestMovesFirst,    // the oldest moves the head before its slot is open and visible
   kNoRoundOfRoom        // clears the mark of a thread that is about to sleep, and counts nothing
 };
 
@@ -41,6 +43,12 @@ enum Step : uint8_t {
   kSleepForRoom,
   kInsert,
   kInsertRest,
+  kLookIfOldest,
+  kPublishOwn,  // until kClearMarkOfOwn: it is the oldest
+  kOpenOwn,
+  kMoveHeadPastOwn,
+  kLookForMarkOfOwn,
+  kClearMarkOfOwn,
   kMarkDone,
   kLookForRole,
   kReadHead,
@@ -143,8 +151,18 @@ class Machine {
         return true;
       case kInsertRest:
         s->inserted |= static_cast<uint16_t>(1u << me.ticket);
-        me.step = kMarkDone;
+        me.step = kLookIfOldest;
         if (fault_ == Fault::kReadsHeadEarly) me.end = s->head;
+        return true;
+      case kLookIfOldest:
+        me.step = s->head == me.ticket ? FirstStepOfOldest() : kMarkDone;
+        return true;
+      case kPublishOwn:
+      case kOpenOwn:
+      case kMoveHeadPastOwn:
+      case kLookForMarkOfOwn:
+      case kClearMarkOfOwn:
+        RetireOwn(s, &me, error);
         return true;
       case kMarkDone:
         own.state = kDone;
@@ -239,7 +257,7 @@ class Machine {
       return;
     }
     me->ticket = s->tail++;
-    me->step = me->is_reader != 0 ? kMarkDone : kInsert;
+    me->step = me->is_reader != 0 ? kLookIfOldest : kInsert;
     if (me->is_reader != 0) s->inserted |= static_cast<uint16_t>(1u << me->ticket);
   }
 
@@ -268,6 +286,47 @@ class Machine {
     GoOn(me);
   }
 
+  Step FirstStepOfOldest() const {
+    return fault_ == Fault::kOldestMovesFirst ? kMoveHeadPastOwn : kPublishOwn;
+  }
+
+  // Takes a step of the oldest thread, whose slot is not marked: publishes, opens the slot, moves
+  // the head, wakes who waits for room, then looks behind.
+  void RetireOwn(State* s, Thread* me, std::string* error) const {
+    const auto after = static_cast<uint8_t>(me->ticket + 1);
+    switch (me->step) {
+      case kPublishOwn:
+        CheckPublication(*s, after, error);
+        s->visible = after;
+        me->step = kOpenOwn;
+        return;
+      case kOpenOwn:
+        s->slots[me->ticket % kSlots] = Slot{static_cast<uint8_t>(me->ticket + kSlots), kOpen, 0};
+        me->step = fault_ == Fault::kOldestMovesFirst ? kLookForMarkOfOwn : kMoveHeadPastOwn;
+        return;
+      case kMoveHeadPastOwn:
+        s->head = after;
+        me->step = fault_ == Fault::kOldestMovesFirst ? kPublishOwn : kLookForMarkOfOwn;
+        return;
+      case kLookForMarkOfOwn:
+        me->step = after >= s->room_at ? kClearMarkOfOwn : StepBehindOwn();
+        return;
+      default:
+        s->room_at = kNoRoomMark;
+        me->wakes_room = 1;
+        me->step = StepBehindOwn();
+    }
+  }
+
+  Step StepBehindOwn() const { return fault_ == Fault::kOldestLeaves ? kWake : kLookForRole; }
+
+  static void CheckPublication(const State& s, int end, std::string* error) {
+    if (end < s.visible) *error = "visibility goes back";
+    for (int ticket = 0; ticket < end; ticket++) {
+      if ((s.inserted >> ticket & 1) == 0) *error = "visible, and not inserted";
+    }
+  }
+
   void Scan(const State& s, Thread* me) const {
     const Slot& slot = s.slots[me->end % kSlots];
     const bool complete = slot.ticket == me->end && slot.state != kOpen;
@@ -283,10 +342,7 @@ class Machine {
   }
 
   void Publish(State* s, Thread* me, std::string* error) const {
-    if (me->end < s->visible) *error = "visibility goes back";
-    for (int ticket = 0; ticket < me->end; ticket++) {
-      if ((s->inserted >> ticket & 1) == 0) *error = "visible, and not inserted";
-    }
+    CheckPublication(*s, me->end, error);
     s->visible = me->end;
     me->step = fault_ == Fault::kRetiresFirst ? kMoveHead : kRetire;
   }
@@ -418,6 +474,9 @@ TEST(CommitRingModelTest, PlantedFaultsAreFound) {
   EXPECT_NE(Explore(Fault::kRetiresFirst, true, 1, &states), "");
   EXPECT_NE(Explore(Fault::kLooksThenRetires, true, 2, &states), "");
   EXPECT_NE(Explore(Fault::kSnapshotNeverWaits, false, 1, &states), "");
+  EXPECT_NE(Explore(Fault::kOldestLeaves, true, 1, &states), "");
+  EXPECT_NE(Explore(Fault::kOldestLeaves, false, 1, &states), "");
+  EXPECT_NE(Explore(Fault::kOldestMovesFirst, true, 1, &states), "");
   EXPECT_NE(Explore(Fault::kMarksRoomLate, false, 2, &states), "");
   EXPECT_NE(Explore(Fault::kNoRoundOfRoom, false, 2, &states), "");
 }

@@ -58,18 +58,11 @@ TEST(WriteRules, BreakingOneEndsTheProcess) {
          WatchingHost host(0);
          NewOrderedCommitPath({}, &host, 0)->ExitExclusive();
        }},
-      {"update.counted && (RecordHasValue(update.type) || update.value.empty())",
-       [] {
-         WriteRequest request(BatchRecord{kTypeDeletion, 0, "key", "value"});
-       }},
-      {"update.type != kTypeRangeDeletion || ts.empty()",
-       [] {
-         WriteRequest request(BatchRecord{kTypeRangeDeletion, 0, "a", "b"}, "12345678");
-       }},
-      {"batch_ != nullptr",
-       [] {
-         (void)WriteRequest(BatchRecord{kTypeValue, 0, "key", "value"}).Protect();
-       }},
+      {"RecordHasValue(type) || value.empty()",
+       [] { WriteRequest request("key", "value", kTypeDeletion, 0); }},
+      {"type != kTypeRangeDeletion || ts.empty()",
+       [] { WriteRequest request("a", "b", kTypeRangeDeletion, 0, "12345678"); }},
+      {"batch_ != nullptr", [] { (void)WriteRequest("key", "value", kTypeValue, 0).Protect(); }},
       {"request.update() != nullptr",
        [] {
          WriteBatch batch;

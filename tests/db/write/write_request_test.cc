@@ -56,7 +56,7 @@ TEST(WriteRequest, OneUpdateHasTheRecordOfABatchOfOne) {
           if (!has_value && value_bytes > 0) continue;
           const BatchRecord update{type, family, Slice(bytes.data(), key_bytes),
                                    Slice(bytes.data(), value_bytes)};
-          WriteRequest request(update);
+          WriteRequest request(update.key, update.value, update.type, update.column_family);
           request.SetSequence(42);
           ASSERT_TRUE(RecordOf(request) == BatchRecordOf(update))
               << type << " " << family << " " << key_bytes << " " << value_bytes;
@@ -70,7 +70,7 @@ TEST(WriteRequest, OneUpdateHasTheRecordOfABatchOfOne) {
 
 TEST(WriteRequest, AValueStaysWhereItIs) {
   const std::string value = Patterned(1000);
-  WriteRequest request({kTypeValue, 0, "key", value});
+  WriteRequest request("key", value, kTypeValue, 0);
   EXPECT_EQ(request.tail().data(), value.data());
   ASSERT_NE(request.update(), nullptr);
   EXPECT_EQ(request.update()->value.data(), value.data());
@@ -79,7 +79,7 @@ TEST(WriteRequest, AValueStaysWhereItIs) {
 
 TEST(WriteRequest, NullPointersWithoutBytesAreTakenForEmpty) {
   const Slice null(nullptr, 0);
-  WriteRequest request({kTypeValue, 0, null, null});
+  WriteRequest request(null, null, kTypeValue, 0);
   EXPECT_EQ(request.head().size(), kBatchHeaderBytes + 3);
   EXPECT_NE(request.update()->key.data(), nullptr);
   EXPECT_NE(request.update()->value.data(), nullptr);
@@ -116,7 +116,7 @@ TEST(WriteRequest, ChecksumsAreThoseOfABatch) {
   WriteBatchInternal::Rep(&batch)->back() ^= 1;
   EXPECT_TRUE(request.VerifyChecksum().IsCorruption());
 
-  const WriteRequest update({kTypeValue, 0, "a", "1"});
+  const WriteRequest update("a", "1", kTypeValue, 0);
   EXPECT_TRUE(update.VerifyChecksum().ok());
 }
 
@@ -178,7 +178,7 @@ TEST(WriteRequest, NothingIsReadBehindAValue) {
   for (const size_t n : {1u, 7u, 16u, 100u, 4096u, 32768u, 100001u}) {
     const ValueAtTheEndOfMemory value(n);
     const std::string key = std::to_string(n);
-    WriteRequest request({kTypeValue, 0, key, value.slice()});
+    WriteRequest request(key, value.slice(), kTypeValue, 0);
     request.SetSequence(++sequence);
     records.push_back(RecordOf(request));
     for (wal::CommitLog* log : {static_cast<wal::CommitLog*>(mapped.log.get()),
@@ -207,7 +207,7 @@ TEST(WriteRequest, ATimestampStandsBehindTheKey) {
       const std::string key(key_bytes, 'k');
       for (const ValueType type : {kTypeValue, kTypeDeletion, kTypeSingleDeletion, kTypeMerge}) {
         const std::string value = RecordHasValue(type) ? "value" : "";
-        WriteRequest request({type, family, key, value}, ts);
+        WriteRequest request(key, value, type, family, ts);
         request.SetSequence(42);
         EXPECT_EQ(RecordOf(request), BatchRecordOf({type, family, key + ts, value}));
         EXPECT_EQ(request.ts_bytes(), ts.size());
@@ -218,7 +218,7 @@ TEST(WriteRequest, ATimestampStandsBehindTheKey) {
       }
     }
   }
-  const WriteRequest without({kTypeDeletion, 0, "k", ""});
+  const WriteRequest without("k", "", kTypeDeletion, 0);
   EXPECT_EQ(without.update()->type, kTypeDeletion);
   EXPECT_EQ(without.ts_bytes(), 0u);
 }
@@ -235,8 +235,7 @@ class OneStampedFamily : public MemTableResolver {
 TEST(WriteRequest, ATimestampIsOfTheFamilysSize) {
   OneStampedFamily families;
   const auto check = [&](uint32_t family, size_t ts_bytes) {
-    WriteRequest request({kTypeValue, family, "a long enough key", "v"},
-                         std::string(ts_bytes, 't'));
+    WriteRequest request("a long enough key", "v", kTypeValue, family, std::string(ts_bytes, 't'));
     return CheckRequest(&request, &families, {});
   };
   EXPECT_TRUE(check(0, 8).ok());
@@ -261,7 +260,7 @@ TEST(WriteRequest, IsRefusedAndInsertedAsItsBatchWouldBe) {
   SequenceNumber sequence = 100;
   for (const BatchRecord& update : updates) {
     const std::string rep = BatchRecordOf(update);
-    WriteRequest request(update);
+    WriteRequest request(update.key, update.value, update.type, update.column_family);
     for (const bool ignore : {false, true}) {
       SCOPED_TRACE(std::to_string(update.type) + " " + std::to_string(update.column_family));
       const BatchCheckOptions check{ignore};

@@ -65,7 +65,7 @@ class CompactionWork final : public CompactionScheduler {
   // Sets the timer that calls ScheduleDue. Must be called first.
   void set_timer(JobTimer* timer) { timer_ = timer; }
   // Sets the object that is notified after each job; null: none.
-  void set_pressure(const WorkPressure* pressure) { pressure_ = pressure; }
+  void set_pressure(WorkPressure* pressure) { pressure_ = pressure; }
   CompactionWork(const CompactionWork&) = delete;
   CompactionWork& operator=(const CompactionWork&) = delete;
 
@@ -295,7 +295,7 @@ class CompactionWork final : public CompactionScheduler {
   FilePurger& purger_;
   const CompactionReports reports_;
   JobTimer* timer_ = nullptr;
-  const WorkPressure* pressure_ = nullptr;
+  WorkPressure* pressure_ = nullptr;
   // Time (DbContext::MonotonicMicros) of the retry of a postponed compaction; 0: none was
   // postponed.
   uint64_t ask_again_at_ VARVE_GUARDED_BY(kDbMutex) = 0;

@@ -69,7 +69,7 @@ class FlushWork final : public WriteBufferUser,
     runner_.set_compaction(compaction);
   }
   // Sets the object that is notified after each job; null: none.
-  void set_pressure(const WorkPressure* pressure) { pressure_ = pressure; }
+  void set_pressure(WorkPressure* pressure) { pressure_ = pressure; }
 
   // Starts a new log, unless the current one is empty, and makes the non-empty active memtables of
   // the families immutable; does nothing if all are empty. Requires that the caller holds the
@@ -216,7 +216,7 @@ class FlushWork final : public WriteBufferUser,
   NewLogs& new_logs_;
   const TreeAdmission& tree_ VARVE_GUARDED_BY(kDbMutex);
   CompactionScheduler* compaction_ = nullptr;
-  const WorkPressure* pressure_ = nullptr;
+  WorkPressure* pressure_ = nullptr;
   FilePurger& purger_;
   SpaceReserve& reserve_;
 

@@ -713,6 +713,8 @@ class VARVE_EXPORT EventListener : public Customizable {
 
   // Called when a flush or a compaction on a background thread has ended, with or without success;
   // also if nothing has changed since the previous call. Not called for jobs on a caller's thread.
+  // Calls after different jobs may overlap; if they do, one more call follows, with the newest
+  // state.
   virtual void OnBackgroundJobPressureChanged(DB* /*db*/,
                                               const BackgroundJobPressure& /*pressure*/) {}
 

@@ -8,9 +8,13 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
+#include <condition_variable>
 #include <map>
 #include <mutex>
 #include <set>
+#include <utility>
+#include <vector>
 
 #include "varve/compaction_filter.h"
 #include "varve/listener.h"
@@ -318,6 +322,44 @@ class Recorder final : public EventListener {
   std::set<int> compaction_jobs_;
 };
 
+// Notes the pressures that it is told, each at the end of its call, so that a call that is held up
+// is one that comes late.
+class PressureWatch final : public EventListener {
+ public:
+  void OnBackgroundJobPressureChanged(DB*, const BackgroundJobPressure& pressure) override {
+    std::unique_lock<std::mutex> lock(mu_);
+    if (std::exchange(hold_next_, false)) {
+      holds_ = true;
+      const size_t before = told_.size();
+      changed_.wait_for(lock, std::chrono::seconds(10), [&] { return told_.size() > before; });
+    }
+    told_.push_back(pressure.write_stall_proximity_pct);
+    changed_.notify_all();
+  }
+
+  // Lets the next call wait until another one has ended, for at most ten seconds.
+  void HoldNext() {
+    const std::lock_guard<std::mutex> lock(mu_);
+    hold_next_ = true;
+  }
+  // Returns true once a call has been held up.
+  bool holds() {
+    const std::lock_guard<std::mutex> lock(mu_);
+    return holds_;
+  }
+  std::vector<int> told() {
+    const std::lock_guard<std::mutex> lock(mu_);
+    return told_;
+  }
+
+ private:
+  std::mutex mu_;
+  std::condition_variable changed_;
+  bool hold_next_ = false;
+  bool holds_ = false;
+  std::vector<int> told_;
+};
+
 class DbListenerTest : public Database {
  protected:
   DbListenerTest() {
@@ -380,6 +422,25 @@ TEST_F(DbListenerTest, PressureIsToldAfterEachJob) {
   EXPECT_TRUE(Eventually([&] { return recorder_->pressures >= 5; })) << "the compaction's, too";
   // One table has gone down.
   EXPECT_TRUE(Eventually([&] { return recorder_->proximity == 37; })) << Levels();
+}
+
+TEST_F(DbListenerTest, TheLastPressureThatIsToldIsTheNewest) {
+  const auto watch = std::make_shared<PressureWatch>();
+  options_.listeners.push_back(watch);
+  options_.disable_auto_compactions = false;
+  options_.level0_file_num_compaction_trigger = 4;
+  options_.level0_slowdown_writes_trigger = 8;
+  options_.max_background_jobs = 16;  // This allows four flushes at once.
+  Open({"default", "a"});
+  MakeTable({"k"}, "a");
+  ASSERT_TRUE(Eventually([&] { return watch->told().size() == 1; }));
+  watch->HoldNext();
+  MakeTable({"k"});
+  ASSERT_TRUE(Eventually([&] { return watch->holds(); }));
+  MakeTable({"k"}, "a");
+  // The last flush tells of two files of eight, before the one in the middle tells of one.
+  EXPECT_TRUE(Eventually([&] { return watch->told().size() >= 4; })) << "it is told once more";
+  EXPECT_THAT(watch->told(), ElementsAre(12, 25, 12, 25));
 }
 
 TEST_F(DbListenerTest, AListenerThatThrowsHarmsNobody) {

@@ -3,6 +3,7 @@
 
 // Reads the settings of test tools from the environment: the number of cases, and their choice.
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 
@@ -27,6 +28,16 @@ inline uint64_t SampleStep() {
 }
 inline uint64_t FirstSample() {
   return Rotation() % SampleStep();
+}
+
+// Tests that enumerate many similar cases run all of them, and under a sanitizer every
+// StepUnderSanitizer()-th, from FirstUnderSanitizer() on: the same change also runs all of them
+// without one. Tests of few cases limit the step to `most`.
+inline uint64_t StepUnderSanitizer(uint64_t most = UINT64_MAX) {
+  return std::clamp<uint64_t>(NumberFromEnvironment("VARVE_SANITIZED_STEP", 1), 1, most);
+}
+inline uint64_t FirstUnderSanitizer(uint64_t most = UINT64_MAX) {
+  return Rotation() % StepUnderSanitizer(most);
 }
 
 // Returns the i-th of `count` numbers spread over [1, all]; a rotation reaches every number.

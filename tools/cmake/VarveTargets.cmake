@@ -119,8 +119,9 @@ endfunction()
 
 # varve_test(<name> ROOM <room> LABEL <label>... SOURCES ... [SHARDS <n>] [COST <n>] [OPTIMISED]
 # [SANITIZED <VARIABLE=value>...]): one GoogleTest executable per room, registered as <n> ctest tests that each run every n-th case. SANITIZED is the
-# environment of builds with a sanitizer, which are several times slower: it makes long tests take samples. Units and the
-# rules of the tree are labelled quick, too: they are worth a minute after every build. COST is about the seconds that the
+# environment of builds with a sanitizer, which are several times slower: it makes long tests take samples. Every test has
+# VARVE_SANITIZED_STEP there (tests/harness/environment.h). Units and the rules of the tree are labelled quick, too: they
+# are worth a minute after every build. COST is about the seconds that the
 # test takes: long tests begin first, so that none runs alone at the end. OPTIMISED compiles unit tests that do much work
 # with the optimisation of the build.
 function(varve_test name)
@@ -144,6 +145,9 @@ function(varve_test name)
   endif()
   if(VARVE_SANITIZE AND "unit" IN_LIST arg_LABEL)
     list(APPEND arg_SANITIZED VARVE_SAMPLE_STEP=11)
+  endif()
+  if(VARVE_SANITIZE)
+    list(APPEND arg_SANITIZED VARVE_SANITIZED_STEP=7)
   endif()
   add_executable(${name} ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE varve_flags varve_fault_file_system varve_source_root varve_${arg_ROOM} GTest::gmock GTest::gtest_main)

@@ -15,6 +15,7 @@
 #include "varve/utilities/option_change_migration.h"
 
 #include "tests/harness/database.h"
+#include "tests/harness/environment.h"
 #include "tests/harness/random.h"
 #include "util/options/validate_options.h"
 
@@ -490,8 +491,11 @@ TEST_F(UniversalHistoryTest, StylesAndLevelsMayChangeAtAnyTime) {
 }
 
 TEST_F(UniversalHistoryTest, EveryHistoryReadsAsItWasWritten) {
+  constexpr uint64_t kMostStep = 4;  // This leaves two of the eight cases.
+  uint64_t number = 0;
   for (const bool sliced : {false, true}) {
     for (const int num_levels : {1, 2, 3, 7}) {
+      if (number++ % StepUnderSanitizer(kMostStep) != FirstUnderSanitizer(kMostStep)) continue;
       SCOPED_TRACE(std::to_string(num_levels) + (sliced ? ", sliced" : ""));
       Random random(static_cast<uint64_t>(num_levels));
       Choose(num_levels, sliced);

@@ -14,7 +14,9 @@
 
 #include "varve/system_clock.h"
 
+#include "db/wal/log_format.h"
 #include "tests/harness/database.h"
+#include "tests/harness/environment.h"
 #include "util/env/file_names.h"
 
 namespace varve::testing {
@@ -26,6 +28,12 @@ using ::testing::Not;
 constexpr WALRecoveryMode kAllRecoveryModes[] = {
     WALRecoveryMode::kTolerateCorruptedTailRecords, WALRecoveryMode::kAbsoluteConsistency,
     WALRecoveryMode::kPointInTimeRecovery, WALRecoveryMode::kSkipAnyCorruptedRecords};
+
+// Returns the size of the record at that offset, with its header. Requires a log of one block.
+size_t SizeOfRecord(const std::string& log, size_t at) {
+  const auto byte = [&log](size_t i) { return static_cast<unsigned char>(log.at(i)); };
+  return wal::kHeaderBytes + byte(at + 4) + 256u * byte(at + 5);
+}
 
 class SyncedMarksTest : public Database {
  protected:
@@ -132,7 +140,12 @@ TEST_F(SyncedMarksTest, AManifestThatWasCutIsRefused) {
   const std::string path = std::string(kName) + "/" + Files(kDescriptorFile).back();
   const std::string bytes = ReadFile(path);
   origin_ = mem().CrashClone(CrashPolicy::kKill, 1);
+  size_t record_end = 0;
   for (size_t size = 0; size < bytes.size(); size++) {
+    const bool after_a_record = size == record_end;
+    if (after_a_record) record_end += SizeOfRecord(bytes, size);
+    // A cut after a whole record looks like a MANIFEST that was never longer, so it is always made.
+    if (!after_a_record && size % StepUnderSanitizer() != FirstUnderSanitizer()) continue;
     Remount(origin_->CrashClone(CrashPolicy::kKill, 1));
     WriteFile(path, bytes.substr(0, size));
     const std::vector<std::string> tables = Files(kTableFile);

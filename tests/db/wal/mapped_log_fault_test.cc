@@ -9,6 +9,7 @@
 #include <random>
 
 #include "tests/db/wal/mapped_log_harness.h"
+#include "tests/harness/environment.h"
 #include "tests/harness/fault_file_system.h"
 
 namespace varve {
@@ -147,7 +148,9 @@ TEST(MappedLogFault, AFailedSyncIsFinal) {
 }
 
 TEST(MappedLogFault, EveryFailedAllocationIsToldToTheWriter) {
-  for (uint64_t nth = 1; nth <= 8; nth++) {
+  constexpr uint64_t kCases = 8;
+  const uint64_t step = testing::StepUnderSanitizer(kCases);
+  for (uint64_t nth = 1 + testing::FirstUnderSanitizer(kCases); nth <= kCases; nth += step) {
     FaultyLog faulty;
     FaultRule rule;
     rule.calls = Only(FaultCall::kAllocate);

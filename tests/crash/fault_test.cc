@@ -35,8 +35,8 @@ namespace varve::testing {
 namespace {
 
 const char* const kName = "/db";
-constexpr uint64_t kDefaultSamples = 24;
-constexpr uint64_t kCasesWanted = 2500;  // At the default number of samples or more.
+constexpr uint64_t kDefaultSamples = 14;
+constexpr uint64_t kCasesWanted = 1500;  // At the default number of samples or more.
 constexpr int kWorkers = 6;              // They mostly wait.
 constexpr uint64_t kWritesAfter = 20;
 constexpr int kTriesUnderFault = 2;

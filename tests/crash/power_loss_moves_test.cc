@@ -41,7 +41,7 @@ constexpr char kExport[] = "/export";
 constexpr char kPlan[] = "/plan";
 constexpr char kFollowed[] = "/db";
 constexpr uint64_t kAfterwards = 1'000'000;  // The index of moments after the last call.
-constexpr uint64_t kEveryday = 7;            // VARVE_CRASH_STRIDE at which every call is taken.
+constexpr uint64_t kEveryday = 19;           // VARVE_CRASH_STRIDE at which every call is taken.
 
 uint64_t MovesStride() {
   return std::max<uint64_t>(1, NumberFromEnvironment("VARVE_CRASH_STRIDE", kEveryday) / kEveryday);

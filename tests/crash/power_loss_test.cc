@@ -32,7 +32,7 @@ namespace varve::testing {
 namespace {
 
 const char* const kLossName = "/db";
-constexpr uint64_t kDefaultStride = 11;
+constexpr uint64_t kDefaultStride = 19;
 constexpr uint64_t kStatesWanted = 7500;
 constexpr uint64_t kStrideOfModes = 5;             // All modes have the same few kinds of calls.
 constexpr uint64_t kRecoveriesOneIn = 12;          // One recovery in this many loses power as well.

@@ -34,9 +34,9 @@ namespace varve::testing {
 namespace {
 
 const std::string kName = "/db";
-constexpr uint64_t kDefaultStride = 131;  // Odd and no multiple of 7, so that all kinds of damage
+constexpr uint64_t kDefaultStride = 257;  // Odd and no multiple of 7, so that all kinds of damage
                                           // occur.
-constexpr uint64_t kCasesWanted = 15000;  // At the default stride or a smaller one.
+constexpr uint64_t kCasesWanted = 9000;   // At the default stride or a smaller one.
 constexpr uint64_t kBytesMost = 48 << 10;
 constexpr uint64_t kGarbageMost = 16;
 

@@ -25,7 +25,7 @@ namespace varve::testing {
 namespace {
 
 const char* const kTwoPhaseName = "/db";
-constexpr uint64_t kTwoPhaseStride = 11;
+constexpr uint64_t kTwoPhaseStride = 19;
 constexpr int kTwoPhaseRounds = 30;
 constexpr int kKeysOfEach = 5;  // Rounds that may be undecided at the same time have different
                                 // keys.
